@@ -96,6 +96,17 @@ class Runner:
         self.loop(chunk.op, chunk.dst, chunk.a, chunk.b, v, *self.given, x, y, r)
 
 
+class Lanes(Runner):
+    """Runs a tape on many states by a loop over all at once.
+
+    For :func:`.floats.lanes_pairs` v is a pair (high, low).
+    """
+
+    def run(self, chunk: Chunk, v: Any) -> None:
+        parts = v if isinstance(v, tuple) else (v,)
+        self.loop(chunk.op, chunk.dst, chunk.a, chunk.b, *parts, *self.given)
+
+
 class Format:
     """A number format in which a tape is run.
 

@@ -137,7 +137,7 @@ def looked(
     absorbed: NDArray[np.float64],
     size_of: NDArray[np.float64],
 ) -> None:
-    """As :func:`kkt.arithmetic.watch.looked`, for objects (m,).
+    """As :func:`kkt.arithmetic.floats.looked`, for objects (m,).
 
     The exponent of a number is that of the nearest double of unbounded range.  ``absorbed`` is in
     bits: log2 of the fraction over the unit roundoff 2^-precision, 0 where nothing is lost.  The

@@ -153,11 +153,7 @@ class Longer:
         ``least`` is the size beside which it is taken, where no number is larger
         (:mod:`kkt.matrix.system`).
         """
-        _, off, exact = self.apart(qdd, self.qdd)
-        with np.errstate(all="ignore"):
-            worst = float(np.max(off, initial=0.0))
-            scale = float(np.max(np.abs(exact), initial=least))
-        return worst / scale if scale else (0.0 if worst == 0.0 else np.inf)
+        return self.error_of(qdd, self.qdd, least, 0.0, 0.0)
 
     def among(self, here: slice) -> Any:
         """Some of the numbers that were asked for beside qdd."""
@@ -173,7 +169,7 @@ class Longer:
         with np.errstate(all="ignore"):
             worst, size = (float(np.max(np.abs(x), initial=0.0)) for x in (off, high))
         size = max(size, largest)
-        size = size if size > bound(unit) * floor else floor
+        size = floor if size <= bound(unit) * floor else size
         return worst / size if size else (0.0 if worst == 0.0 else np.inf)
 
     def apart(self, own: Any, exact: Any) -> tuple[Floats, Floats, Floats]:

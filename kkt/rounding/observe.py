@@ -18,7 +18,7 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import modular, objects, watch
+from ..arithmetic import floats, modular, objects
 from ..arithmetic.formats import Format, Runner
 from ..arithmetic.modular import residue
 from ..arithmetic.objects import InObjects, leading, of_any, precision, read_once, size
@@ -106,7 +106,7 @@ class Watch:
             if self.shadow is not None:
                 self.shadow.follow(chunk)
             if self.arrays:
-                watch.looked(chunk.op, x, y, r, *here)
+                floats.looked(chunk.op, x, y, r, *here)
             else:
                 objects.looked(self.read, -self.log_unit, chunk.op, x, y, r, *here)
             if self.residues is not None:

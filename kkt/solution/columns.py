@@ -128,8 +128,9 @@ def worth(
 ) -> Worth:
     """The numbers of a tape's parts, and what the rule of :mod:`kkt.tape.trust` says of them.
 
-    ``numbers`` are the doubles of inputs beside (4).  Raises SingularError where it refuses them,
-    and what :func:`played` raises.
+    ``numbers`` are the doubles of inputs beside (4).  Raises SingularError where it refuses them or a pivot
+    is zero, FormatError where an input overflows the format, and CertificationError where no precision
+    of balls suffices.
     """
     slots = np.concatenate([part.slots for part in parts])
     run = _run(system, tape, chosen, slots, numbers)
@@ -141,18 +142,6 @@ def worth(
             if worth(system, tape, wide, parts, numbers).marked is None:
                 marked = f"{marked}: {beyond_range(system, chosen, wide)}"
     return Worth(values, error, marked)
-
-
-def played(
-    system: System, tape: Tape, chosen: Format, slots: NDArray[np.int64], numbers: NDArray[Any] | None = None
-) -> NDArray[Any]:
-    """The values of signed slots after a run in any number type, without a judgement.
-
-    ``numbers`` are the doubles of inputs beside (4).  Balls run in growing precision until their
-    digits are proved.  Raises SingularError where a pivot is zero, FormatError where an input
-    overflows the format, and CertificationError where no precision of balls suffices.
-    """
-    return _run(system, tape, chosen, slots, numbers).values
 
 
 class _Run(NamedTuple):

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic import get_format
 from ..arithmetic.binary import Binary, Fixed
-from ..arithmetic.formats import DIV, SQRT, Chunk, Format, Hardware, Runner
+from ..arithmetic.formats import DIV, SQRT, Chunk, Format, Hardware, Lanes, Runner
 from ..arithmetic.objects import InObjects, ZeroDivisor
 from ..base.errors import FormatError, Refusal, SingularError
 from ..matrix.blocks import Block
@@ -298,7 +298,7 @@ def answers(
                 out[here] = (sign * desk[slots, :k]).T
             else:
                 low[places] = 0.0
-                played(tape, floats.Lanes(floats.lanes_pairs), (desk, low))
+                played(tape, Lanes(floats.lanes_pairs), (desk, low))
                 out.real[here] = (sign * desk[slots, :k]).T
                 out.imag[here] = (sign * low[slots, :k]).T
     return out
@@ -308,9 +308,9 @@ def _run(tape: Tape, chosen: Format, v: NDArray[Any], states: int) -> None:
     from ..arithmetic import floats
 
     if isinstance(chosen, Hardware):
-        played(tape, floats.Lanes(floats.lanes_native), v)
+        played(tape, Lanes(floats.lanes_native), v)
     elif isinstance(chosen, Binary) and chosen.rounding == "nearest":
-        played(tape, floats.Lanes(floats.lanes_nearest, chosen.grid), v)
+        played(tape, Lanes(floats.lanes_nearest, chosen.grid), v)
     else:
         for column in v.T[:states]:
             column[:] = played(tape, chosen.runner(tape), column.copy())
