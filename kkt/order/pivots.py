@@ -331,17 +331,14 @@ def _unknown_block(entry: Any, step: int, name: str, structure: Structure) -> st
     return f"order {name!r}: step {step} names the unknown {what} {body!r}{hint}"
 
 
-def _named_twice(block: Block, step: int, name: str) -> str:
-    return f"order {name!r}: eliminates {block} twice, again at step {step}; name every block once"
-
-
 def check_complete(blocks: NDArray[np.int64], group: NDArray[np.int64], graph: BlockGraph, name: str) -> None:
     """Raise OrderError where a block is named twice, not of this form of (4), or left out."""
     times = np.bincount(blocks, minlength=graph.count)
     if (times > 1).any():
         twice = int(np.flatnonzero(times > 1)[0])
         step = int(group[np.flatnonzero(blocks == twice)[1]]) + 1
-        raise OrderError(_named_twice(graph.block(twice), step, name))
+        told = f"order {name!r}: eliminates {graph.block(twice)} twice, again at step {step}"
+        raise OrderError(f"{told}; name every block once")
     foreign = np.flatnonzero((times > 0) & (graph.size == 0))
     if foreign.size:
         raise OrderError(

@@ -60,7 +60,9 @@ def differentiated(
     joints = [k for k in range(tree.n) if tree.dof[k]]
     moved = None
     if any(by != "tau" for _, by in asked.values()):
-        moved = _moved(system, columns, given, traced)
+        qd, held = (system.state.qd, system.state.loops) if traced is None else traced
+        moved = Moved(columns, system.structure, _motion(system, given, qd))
+        moved.closings += [Closing(moved, pair) for pair in tied(given, held)]
     reduced = None
     if moved is not None and traced is not None and leaves_inertia(columns.base):
         # of traced entries: rounded ones are no rotations to the last digit
@@ -122,18 +124,6 @@ def _begun(base: Tape, system: System) -> tuple[Columns, Given]:
         )
     further = Columns(base.program)
     return further, Given(further.write)
-
-
-def _moved(
-    system: System,
-    columns: Columns,
-    given: Given,
-    traced: tuple[NDArray[Any], Sequence[Closure]] | None = None,
-) -> Moved:
-    qd, held = (system.state.qd, system.state.loops) if traced is None else traced
-    moved = Moved(columns, system.structure, _motion(system, given, qd))
-    moved.closings += [Closing(moved, pair) for pair in tied(given, held)]
-    return moved
 
 
 def _unknowns(system: System, kinds: Sequence[str]) -> list[Block]:
