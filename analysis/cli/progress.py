@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 EVERY = 10.0  # [s] between lines of a log
 SIGN = "pivotree: ... "  # how such a line begins
@@ -21,7 +21,8 @@ def progress_shown(text: str = "building the matrix", total: int | None = None) 
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _Log(total)
+        with _compiling(_Log(total)) as log:
+            yield log
         return
     from rich import progress as rich
 
@@ -38,7 +39,31 @@ def progress_shown(text: str = "building the matrix", total: int | None = None) 
         def told(text: str, done: float | None = None, total: int | None = None) -> None:
             bar.update(task, description=text, completed=done, total=total)
 
-        yield told
+        with _compiling(told) as telling:
+            yield telling
+
+
+@contextmanager
+def _compiling(told: Progress) -> Iterator[Progress]:
+    """``told``, which also hears when numba compiles: only first runs do, and they take longer."""
+    last = ""
+
+    def telling(text: str, done: float | None = None, total: int | None = None) -> None:
+        nonlocal last
+        if not last and "numba" in sys.modules:  # which no refusal loads
+            stack.enter_context(_heard(lambda: told(f"{last} (compiling, once)")))
+        last = text
+        told(text, done, total)
+
+    with ExitStack() as stack:
+        yield telling
+
+
+def _heard(starts: Callable[[], None]) -> AbstractContextManager[object]:
+    from numba.core import event
+
+    calls = {"on_start": lambda *_: starts(), "on_end": lambda *_: None}
+    return event.install_listener("numba:compile", type("Heard", (event.Listener,), calls)())
 
 
 class _Log:
