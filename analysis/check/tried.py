@@ -23,6 +23,7 @@ from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.formats import ADD, DIV, MUL, SUB
 from pivotree.kkt.arithmetic.mixed import Mixed
 from pivotree.kkt.tape.tape import Tape
+from pivotree.kkt.theorem.ranges import Ranges
 
 from ..comparison.row import digits_of
 from ..readings import Fault, Reading
@@ -45,6 +46,8 @@ class Robot:
 
     def __init__(self, tree: nx.DiGraph[Any]) -> None:
         """Raises ModelError for a robot that does not move, and LoopError for closed loops."""
+        self.base: System
+        self.ranges: Ranges
         self.base, self.ranges = drawn_system(tree, 0)
         if not int(self.base.tree.offset[-1]):
             raise ModelError(f"{self.base.name}: has no joint that moves; a check needs at least one")

@@ -171,7 +171,7 @@ class Crossover:
     first: int | None  # smallest n from which it costs more for every n; None: never
 
 
-SUMS = {"mul": ("mul",), "add": ("add",), "both": ("mul", "add"), "all": KINDS}
+SUMS: dict[str, tuple[str, ...]] = {"mul": ("mul",), "add": ("add",), "both": ("mul", "add"), "all": KINDS}
 
 
 def crossings(a: Mapping[str, fmpq_poly], b: Mapping[str, fmpq_poly], start: int = 1) -> dict[str, Crossover]:

@@ -62,7 +62,7 @@ class ExplorerServer(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
     request_queue_size = MOST
-    allow_reuse_address = os.name != "nt"  # there it would share the port
+    allow_reuse_address: bool = os.name != "nt"  # there it would share the port
 
     def __init__(
         self, data: dict[str, Any], port: int = 0, read: Reader | None = None, tell: Teller | None = None
@@ -71,7 +71,9 @@ class ExplorerServer(ThreadingHTTPServer):
             raise PivotreeError(f"option --port: {port} is no port; use 0 to 65535")
         self.token: str = secrets.token_urlsafe(32)
         self.open: dict[Any, float] = {}  # connections, and when they came
-        self.read, self.tell, self.reading = read, tell, threading.Lock()
+        self.read: Reader | None = read
+        self.tell: Teller | None = tell
+        self.reading: threading.Lock = threading.Lock()
         self.show(data)
         try:
             super().__init__((LOOPBACK, port), _Handler)

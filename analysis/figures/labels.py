@@ -36,8 +36,8 @@ class Labels:
         self.state = state
         plan = state.symbolic.plan
         self.structure: Structure = plan.graph.structure
-        self.kind = plan.graph.kind[plan.blocks].tolist()
-        self.body = plan.graph.member[plan.blocks].tolist()  # of multipliers, their loop
+        self.kind: list[int] = plan.graph.kind[plan.blocks].tolist()
+        self.body: list[int] = plan.graph.member[plan.blocks].tolist()  # of multipliers, their loop
         self.carrier: dict[int, int] = self.structure.carriers
         self.body_of: dict[int, int] = {c: k for k, c in self.carrier.items()}  # of each massless carrier
         self.own: list[int] = [int(k) for k in self.structure.order if int(k) not in self.body_of]

@@ -32,7 +32,7 @@ from .nodes import GROUP, Family, FoldingError, Index, Leaf, Node, Sum, Term, le
 from .sets import Context, Set, Tree, nameless
 from .values import Values, number_of
 
-ROLES = {  # (label, kinds) -> role, where the label is not the role
+ROLES: dict[tuple[str, tuple[str, ...]], str] = {  # (label, kinds) -> role, where the label is not the role
     ("entry", ("pdd", "rhs")): "bias",
     ("children", ("pdd", "pdd")): "tilde",
     ("s", ("pdd", "f")): "moved bias",

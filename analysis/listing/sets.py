@@ -270,7 +270,7 @@ class Condition(NamedTuple):
 PARENT = Condition((("has a parent", ("k",)),))  # implied where a formula holds the parent
 
 
-class Table(dict):
+class Table(dict[int | tuple[int, int], Collection[int]]):
     """A set of each body, loop or pair of them, found by its expression when it is first asked for."""
 
     def __init__(self, rule: Callable[..., Any]) -> None:
@@ -291,7 +291,8 @@ class Tree:
         It makes known the sets and tests that depend on it.
         """
         self.turn: tuple[int, ...] = tuple(turn)
-        n = self.n = structure.n
+        n = structure.n
+        self.n: int = n
         ties = structure.ties  # loops are numbered behind the bodies; they have rows, no parent
         self.structure = structure
         self.parent: list[int] = [*(int(p) for p in structure.parent), *(-1 for _ in ties)]

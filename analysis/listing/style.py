@@ -22,7 +22,7 @@ class Style:
     def __init__(
         self, symbols: Mapping[tuple[Any, ...], Symbol] | None = None, scalar: Container[tuple[Any, ...]] = ()
     ) -> None:
-        self.symbols = symbols or {}  # of families
+        self.symbols: Mapping[tuple[Any, ...], Symbol] = symbols or {}  # of families
         self.scalar = scalar  # families whose values are single numbers in this model
         self.whole = False  # formulas in full, where blocks on the diagonal are known symmetric
 

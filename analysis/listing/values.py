@@ -47,15 +47,17 @@ class Values:
         ``acceleration``: 1 where the bodies' unknowns are told as (4) has them, minus spatial
         accelerations, and -1 where as the accelerations themselves.
         """
-        self.program, self.structure = program, structure
-        self.position = position or {}
-        self.kinds = program.symbolic is not None and "pivot" in {p.label for p in program.places}
+        self.program: Program = program
+        self.structure: Structure = structure
+        self.position: dict[int, int] = position or {}
+        self.kinds: bool = program.symbolic is not None and "pivot" in {p.label for p in program.places}
         live = program.live(("qdd", "lam"))
         wanted = [ref.value for block, ref in program.solution.items() if block.kind == "pdd"]
         if any(i.out in wanted for i, keep in zip(program.instructions, live, strict=True) if keep):
             live = program.live(("qdd", "lam", "pdd"))  # of all bodies, where some are needed
         self.live: list[Instruction] = [i for i, keep in zip(program.instructions, live, strict=True) if keep]
-        self.place = {i.out: place for i, place in zip(program.instructions, program.places, strict=True)}
+        made = zip(program.instructions, program.places, strict=True)
+        self.place: dict[int, Place] = {i.out: place for i, place in made}
         self.made: dict[int, Instruction] = {i.out: i for i in program.instructions}
         self.solved: dict[int, Block] = {ref.value: block for block, ref in program.solution.items()}
         self.alias: dict[int, int] = {}
@@ -63,7 +65,7 @@ class Values:
         self.names: set[int] = set()
         self._choose()
         self.told: dict[str, int] = {"pdd": acceleration, "qdd": 1, "f": 1, "lam": 1}  # signs of the unknowns
-        self.members = self._members()
+        self.members: dict[int, Member] = self._members()
         self._trees: dict[int, Sum] = {}
         self._sign_families()
 

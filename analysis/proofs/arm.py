@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable
 from functools import cache, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import fmpq
@@ -105,8 +105,8 @@ def left_of(order: str, steps: int | None) -> tuple[tuple[Instruction, ...], dic
 class Arm(Letters):
     """The arm in its letters, and at exact points, with what the engine makes of it."""
 
-    letters = (*LETTERS, "c_12")
-    domain = FIELD
+    letters: ClassVar[tuple[str, ...]] = (*LETTERS, "c_12")
+    domain: ClassVar[Any] = FIELD
     seed = "arm"
 
     def __init__(self, hand: tuple[str | None, str | None] = ("l_2", None)) -> None:

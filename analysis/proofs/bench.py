@@ -243,7 +243,8 @@ class Engine:
         self.bench = bench
         self.program = program
         self.left = left
-        self.instructions, self.formulas = instructions, formulas or {}
+        self.instructions: Any = instructions
+        self.formulas: dict[str, MatrixExpr] = formulas or {}
         self.shapes = shapes
         self.label: str = f"e{len(bench.engines) + 1}"
         bench.engines.append(self)

@@ -19,7 +19,7 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from flint import Ordering, fmpq, fmpz_mpoly_ctx
+from flint import Ordering, fmpq, fmpz_mpoly, fmpz_mpoly_ctx
 from numpy.typing import NDArray
 from sympy import Identity, Inverse, MatAdd, MatMul, MatPow, MatrixExpr, MatrixSymbol, Transpose, ZeroMatrix
 
@@ -42,7 +42,8 @@ class Ratio:
     __slots__ = ("p", "q")
 
     def __init__(self, p: Any, q: Any) -> None:
-        self.p, self.q = p, q
+        self.p: Any = p
+        self.q: Any = q
 
     def _of(self, other: Any) -> Ratio:
         return other if isinstance(other, Ratio) else Ratio(self.q * 0 + other, self.q * 0 + 1)
@@ -136,7 +137,8 @@ class Field:
     """The values of a bench's letters, and of what its engines make of them."""
 
     def __init__(self, bench: Any) -> None:
-        self.bench, self.letters = bench, frozenset(bench.letters)
+        self.bench: Any = bench
+        self.letters: frozenset[str] = frozenset(bench.letters)
         self.free: dict[str, tuple[int, int]] = dict(self._free())
         self.blocks: dict[str, NDArray[Any] | TooLarge] = {}
         self.runs: dict[str, Run] = {}
@@ -247,7 +249,7 @@ class Symbols(Field):
         super().__init__(bench)
         names = list(self._entries())
         self.context: fmpz_mpoly_ctx = fmpz_mpoly_ctx.get(names, Ordering.lex)
-        self.symbols = dict(zip(names, self.context.gens(), strict=True))
+        self.symbols: dict[str, fmpz_mpoly] = dict(zip(names, self.context.gens(), strict=True))
 
     def size(self, rows: int) -> int:
         return SMALLER[int(rows)]

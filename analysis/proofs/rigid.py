@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import fmpq
@@ -81,8 +81,8 @@ def made(of: Callable[[str], Any]) -> dict[str, Any]:
 class RigidBodies(Letters):
     """The letters and the blocks of both bodies that are made of them."""
 
-    letters = LETTERS
-    domain = FIELD
+    letters: ClassVar[tuple[str, ...]] = LETTERS
+    domain: ClassVar[Any] = FIELD
     points_taken = 2
     seed = "bodies"
     made = staticmethod(made)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sympy import QQ, Integer, symbols
@@ -64,8 +64,8 @@ def turned(of: Callable[[str], Any]) -> dict[str, Any]:
 class Rows(Letters):
     """The letters, and what the engine makes of them."""
 
-    letters = LETTERS
-    domain = FIELD
+    letters: ClassVar[tuple[str, ...]] = LETTERS
+    domain: ClassVar[Any] = FIELD
     seed = "rows"
     made = staticmethod(turned)
 

@@ -68,7 +68,8 @@ class Notebook:
             shape
         )
         self.marked: NDArray[Any] = np.array([bool(row["marked"]) for row in cases]).reshape(shape)
-        self.error, self.left = numbers("error"), numbers("backward_error")
+        self.error: Floats = numbers("error")
+        self.left: Floats = numbers("backward_error")
         self.digits: Floats = digits(self.error, self.most)  # of the exact answer for the rounded data
         self.total: Floats = digits(numbers("error_with_data"), self.most)  # of that for the data in float64
         #: (states, formats) digits that rounding the data alone leaves

@@ -18,7 +18,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt import Block, Matrix, OrderError, PivotreeError, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.base.foreign import is_whole
-from pivotree.kkt.program.program import Bodies, step_bodies
+from pivotree.kkt.program.program import Bodies, Program, step_bodies
 from pivotree.kkt.rounding.contributions import Linearised, linearised
 from pivotree.kkt.solution.matrix import tape_of
 from pivotree.kkt.tape.tape import Tape
@@ -87,7 +87,8 @@ class TracedMatrix:
     quantity = "qdd"
 
     def __init__(self, system: Matrix, order: Any) -> None:
-        self.tape, self.beside = tape_of(system, order), system.letters
+        self.tape: Tape = tape_of(system, order)
+        self.beside: tuple[str, ...] = system.letters
         self.answer: NDArray[np.int64] = system.slots(self.tape)
 
     def given(self, system: Matrix) -> dict[str, NDArray[Any]]:
@@ -286,7 +287,8 @@ class Culprits:
 
     def __init__(self, tape: Tape, contributions: NDArray[np.float64], beside: tuple[str, ...] = ()) -> None:
         """``beside`` are the names of inputs that are not in (4)."""
-        self.tape, self.program = tape, tape.program
+        self.tape: Tape = tape
+        self.program: Program = tape.program
         total = float(contributions.sum())
         self.shares: NDArray[np.float64] = contributions / total if total else contributions
         self.formulas: Formulas = Formulas(self.program, tape.inputs.names, tape.inputs.parent, beside)

@@ -171,13 +171,14 @@ class TracedOrder:
             self.beside = further.names
             matrices = [further.slots[f"dqdd_{by}"] for by in FIELDS[quantity][1:]]
         self.tape = tape
-        pdd, self.qdd, f, lam = tape.unknowns(system)
+        pdd, qdd, f, lam = tape.unknowns(system)
+        self.qdd: NDArray[Any] = qdd
         self.answer: NDArray[Any] = self.qdd  # signed slots
         if matrices:
             first = np.zeros_like(matrices[0])  # qdd_i in row i, and nothing beside it
             first[:, 0] = self.qdd
             self.answer = np.stack([first, *matrices]).reshape(len(matrices) + 1, -1)
-        self.wanted = (self.qdd, tape.pivot_places[2], pdd.ravel(), f.ravel(), lam)
+        self.wanted: tuple[Any, ...] = (qdd, tape.pivot_places[2], pdd.ravel(), f.ravel(), lam)
         slots = [np.asarray(tape.inputs.slots(letter)) for letter in LETTERS]
         slots[0] = np.triu(slots[0])  # M is symmetric
         if quantity == "derivatives":

@@ -30,7 +30,8 @@ class Store:
     """The rows of one output, kept by one process at a time."""
 
     def __init__(self, output: Path, columns: Sequence[str]) -> None:
-        self.output, self.head = output, csv_lines([columns])
+        self.output: Path = output
+        self.head: str = csv_lines([columns])
         self.place: Path = output.with_name(f"{output.name}.parts")
         self.done: set[str] = set()  # keys that were there at the start
         self.rows: list[str] = []  # lines that are not on disk yet, those of a call together

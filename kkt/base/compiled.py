@@ -39,7 +39,8 @@ class Leaf:
     """A function that numba compiles when compiled code calls it, and that Python interprets."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        self.py_func, self.options = function, options
+        self.py_func: Callable[..., Any] = function
+        self.options: dict[str, Any] = options
         update_wrapper(self, function)
 
     @cached_property

@@ -329,7 +329,8 @@ class Interpreter:
             for i, j in itertools.pairwise(bounds)
             if i < j
         ]
-        self.places, self.signs = np.abs(program.outputs), np.sign(program.outputs)
+        self.places: NDArray[Any] = np.abs(program.outputs)
+        self.signs: NDArray[Any] = np.sign(program.outputs)
 
     def run(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """(m, outputs) at inputs (m, inputs), in the type that carries the format."""

@@ -358,5 +358,6 @@ class Partition(Structure):
         """Blocks as they were given, for pictures that number them."""
         return np.arange(self.n)
 
-    levels = depth = tip_to_base = base_to_tip = property(_no_tree)
-    children = parent_of = closing = tied = _no_tree  # type: ignore[assignment]
+    if not TYPE_CHECKING:
+        levels = depth = tip_to_base = base_to_tip = property(_no_tree)
+        children = parent_of = closing = tied = _no_tree

@@ -20,6 +20,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..order.pivots import Plan
 from ..order.sequence import Rules
 from .program import Ref, Writer
@@ -44,7 +47,7 @@ class Fronts:
         self.write = write
         self.right_looking = right_looking
         self.position: dict[int, int] = {int(b): t for t, b in enumerate(plan.blocks)}
-        self.group = plan.group
+        self.group: NDArray[np.int64] = plan.group
         self.matrix: dict[Key, Ref] = {}
         self.near: dict[int, set[int]] = defaultdict(set)  # coupled blocks not yet eliminated
         self.waiting: dict[int, list[Updates]] = defaultdict(list)  # by opening group

@@ -539,7 +539,7 @@ class Bodies:
     """The bodies of a program's runs of operations."""
 
     def __init__(self, program: Program, parent: Owners) -> None:
-        self.of_step = np.append(step_bodies(program), -1)
+        self.of_step: Owners = np.append(step_bodies(program), -1)
         self.of_instruction: Owners = instruction_bodies(program, parent)
         self.step: NDArray[np.int64] = np.array([i.step for i in program.instructions], dtype=np.int64)
 

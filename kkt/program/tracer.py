@@ -33,7 +33,8 @@ from functools import partial
 
 from ..base.errors import FormatError
 from ..matrix.blocks import FC, FJ, LAM, PDD, QDD, Block, F
-from ..order.sequence import TEN
+from ..order.pivots import BlockGraph, Plan
+from ..order.sequence import TEN, Rules
 from ..structure.symbolic import PAIR_FIRST, SINGLE, SymbolicFactor
 from .bracket import RHS, BasePivot, Bracket, DensePivot, Fronts, PairPivot, Rows, present
 from .orthogonal import orthogonal_program
@@ -170,9 +171,9 @@ class Tracer:
 
     def __init__(self, symbolic: SymbolicFactor, apart: bool = False) -> None:
         self.symbolic = symbolic
-        self.plan = symbolic.plan
-        self.graph = self.plan.graph
-        self.rules = self.plan.sequence.rules
+        self.plan: Plan = symbolic.plan
+        self.graph: BlockGraph = self.plan.graph
+        self.rules: Rules = self.plan.sequence.rules
         self.n: int = self.graph.structure.n
         self.joints: int = int((self.graph.structure.dof > 0).sum())
         self.write: Writer = Writer(apart, self.rules.symmetry == "mirrored")

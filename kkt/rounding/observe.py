@@ -77,7 +77,9 @@ class Watch:
         number: Callable[[float], Any] | None = None,
         bits: int = 0,
     ) -> None:
-        self.tape, self.bits, self.residues = tape, bits, residues
+        self.tape: Tape = tape
+        self.bits: int = bits
+        self.residues: NDArray[np.int64] | None = residues
         self.arrays: bool = format.on_arrays  # else numbers are objects
         self.log_unit: float = math.log2(format.unit) if format.unit else -math.inf  # of what runs
         self.read: objects.Read = of_any

@@ -295,7 +295,8 @@ class Play:
     """Block values of one body as references of a recorder."""
 
     def __init__(self, template: Template, recorder: Recorder) -> None:
-        self.template, self.write = template, Writing(recorder)
+        self.template: Template = template
+        self.write: Writing = Writing(recorder)
         self.values: dict[int, Scalars] = {}
         for i in template.program.instructions:
             if i.op == "eye":

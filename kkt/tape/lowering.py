@@ -35,7 +35,7 @@ class Lowering(Patterns):
         super().__init__(program, inputs, known)
         count = len(program.instructions)
         # operations written before each instruction, and in all
-        self.first = np.zeros(count + 1, dtype=np.int64)
+        self.first: NDArray[np.int64] = np.zeros(count + 1, dtype=np.int64)
         self.played: int = 0  # operations that qdd needs
         self.written: int = 0
         first, rows, columns, held, holds = np.zeros((5, len(self.pattern)), dtype=np.int64)

@@ -148,7 +148,7 @@ class Known:
         self.templates: list[Template] = []
         self.codes: list[NDArray[np.int8]] = []  # patterns: 0, +-1, and +-2 for slots
         self.blocks: list[tuple[tuple[Any, ...], bytes]] = []  # their shapes and bytes
-        self.variants = np.full((64, 4), -1, dtype=np.int64)  # of each pattern, by its use
+        self.variants: NDArray[np.int64] = np.full((64, 4), -1, dtype=np.int64)  # of each pattern, by its use
         self.table: Table = _table(64)
         none, zero = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
         self._packed = Packed(
@@ -247,8 +247,10 @@ class Patterns:
             number: len(program.shapes) + k for k, number in enumerate(inputs.whole)
         }
         # scalars of the inputs, by their values
-        self.blocks = {value: np.array([[inputs.whole[number]]]) for number, value in self.wholes.items()}
-        self.pattern = np.full(len(program.shapes) + len(self.wholes), -1, dtype=np.int64)
+        self.blocks: dict[int, NDArray[Any]] = {
+            value: np.array([[inputs.whole[number]]]) for number, value in self.wholes.items()
+        }
+        self.pattern: NDArray[np.int64] = np.full(len(program.shapes) + len(self.wholes), -1, dtype=np.int64)
         self.pattern[len(program.shapes) :] = self.known.number(np.full((1, 1), 2))
         self.steps: Steps = self._read()
         self._first = self._states()

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from ..base.errors import ModelError, nearest
 from ..matrix.state import node_field
 from ..matrix.system import System
+from ..model.tree import BodyTree
 from .ranges import Ranges
 from .recursion import Behind, at_rest
 from .support import UP, Turn, share
@@ -170,7 +171,8 @@ class Sizes:
         self.system = system
         self.found = found
         self.data = data
-        tree = self.tree = system.tree
+        tree = system.tree
+        self.tree: BodyTree = tree
         n = tree.n
         self.turns: list[Turn] = [Turn(system, ranges, k, found.unit) for k in range(n)]
         self.still: NDArray[np.bool_] = at_rest(system)
@@ -180,6 +182,9 @@ class Sizes:
         self.own: Floats = np.stack([data.turning, data.sliding], axis=1)  # of a_k
         self.pivot: list[Floats] = [self._pivot(k) for k in range(n)]  # lower bounds of D_k
         self.unit: Floats = self._units()  # (N,) of qdd_i, where the energy is 1
+        self.effort: Floats
+        self.pushed: Floats
+        self.kicked: Floats
         self.effort, self.pushed, self.kicked = self._efforts()
         self.lifted: Floats = np.einsum("ki,ki->k", self.size, self.own)  # of M^_k a_k
         self.bias: Floats = self.gathered(data.force, self.lifted + self.pushed, self.kicked)

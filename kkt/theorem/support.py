@@ -118,7 +118,9 @@ class Turn:
 
     def __init__(self, system: System, ranges: Ranges, k: int, unit: float) -> None:
         tree, kind = system.tree, system.tree.joint[k]
-        self.R, self.p0, self.kind = tree.R[k], tree.p[k], kind
+        self.R: Floats = tree.R[k]
+        self.p0: Floats = tree.p[k]
+        self.kind: str = kind
         self.axis: Any = tree.axis[k, 0]
         self.slack: float = (1.0 + 8.0 * unit) * UP
         here = slice(int(tree.offset[k]), int(tree.offset[k + 1]))

@@ -14,7 +14,7 @@ ITEMS = (
     "table2",
 )
 
-QUICK = {  # item -> settings of a smaller study
+QUICK: dict[str, dict[str, object]] = {  # item -> settings of a smaller study
     "equations": {"only": "equation"},
     "trees": {"sizes": (32, 64), "seeds": 2},
     "loops": {"most": 6},

@@ -19,7 +19,7 @@ ITEMS = (
     "drop.drop",
 )
 
-QUICK = {  # item -> settings of a smaller study
+QUICK: dict[str, dict[str, object]] = {  # item -> settings of a smaller study
     "equations": {"only": "two links"},
     "methods": {"angles": 4, "seconds": (1e1, 1e3, 1e5)},
     "gradients": {"links": (2, 4, 8, 16)},

@@ -23,7 +23,7 @@ from ..measures import Floats, error
 from .complements import Complement
 from .robot import planar_robot, two_links
 
-KERNELS = {  # name -> order, solver
+KERNELS: dict[str, tuple[str, str | None]] = {  # name -> order, solver
     "ABM": ("abm", None),
     "ABM by rotations": ("square_root_abm", None),
     "CRBM, Cholesky": ("crbm", "cholesky"),

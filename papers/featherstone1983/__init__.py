@@ -2,7 +2,7 @@
 
 ITEMS = ("equations", "lines.rnea", "lines.aba", "slides.external", "efficiency", "growth", "slides.robots")
 
-QUICK = {  # item -> settings of a smaller study
+QUICK: dict[str, dict[str, object]] = {  # item -> settings of a smaller study
     "external": {"models": ("chain:12",)},
     "robots": {"models": ("chain:12",)},
 }

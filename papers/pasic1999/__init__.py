@@ -12,7 +12,7 @@ ITEMS = (
     "general.boundaries",
 )
 
-QUICK = {  # item -> settings of a smaller study
+QUICK: dict[str, dict[str, object]] = {  # item -> settings of a smaller study
     "figure5": {"scan": (0.3, 0.35, 0.4), "guesses": 6},
     "multiple": {"ends": (1.0, 1.5), "subdomains": (20,)},
     "boundaries": {"ends": (0.1,)},

@@ -15,7 +15,7 @@ DASHED, DOTTED = (0, (5, 2)), (0, (1.2, 1.4))
 LINES = ("-", DASHED, DOTTED, (0, (5, 1.5, 1, 1.5)), (0, (8, 2)))
 ANGLES = (r"$\theta_1$", r"$\theta_2$")
 TIME, ANGLE = "time [s]", "joint angle [rad]"
-ABOVE = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
+ABOVE: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
 
 
 def legend(place: Any, look: Any, **options: Any) -> None:

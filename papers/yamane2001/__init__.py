@@ -12,7 +12,7 @@ ITEMS = (
     "section6",
 )
 
-QUICK = {  # item -> settings of a smaller study
+QUICK: dict[str, dict[str, object]] = {  # item -> settings of a smaller study
     "agreement": {"chains": (16,), "stars": (2, 12), "trees": 1},
     "fig3": {"leaves": (8,), "trees": 1},
     "section6": {"largest": 4},

@@ -10,7 +10,7 @@ from (4) to (7); what it must be is typed.  (16) and (18) say the same of system
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from sympy import QQ, Expr, Integer, Rational, symbols
 
@@ -80,8 +80,8 @@ def matched(of: Callable[[str], Any]) -> dict[str, Any]:
 class Subdomains(Letters):
     """The letters, and what is computed of them."""
 
-    letters = LETTERS
-    domain = FIELD
+    letters: ClassVar[tuple[str, ...]] = LETTERS
+    domain: ClassVar[Any] = FIELD
     points_taken = 2
     seed = "subdomains"
     made = staticmethod(matched)
