@@ -37,7 +37,6 @@ NAMES = ("orders", "counts", "gallery", "lessons", "pictures")  # of its makers,
 FACADES = ("pivotree.kkt", "pivotree.kkt.arithmetic", "pivotree", "pivotree.orderings", "pivotree.analysis")
 ROOMS = (
     "check",
-    "cheapest",
     "comparison",
     "contact",
     "counts",
