@@ -28,7 +28,6 @@ from .model.gallery import delta as delta
 from .model.gallery import example1 as example1
 from .model.gallery import example2 as example2
 from .model.gallery import example3 as example3
-from .model.gallery import featherstone as featherstone
 from .model.gallery import four_bar as four_bar
 from .model.gallery import gripper as gripper
 from .model.gallery import humanoid as humanoid

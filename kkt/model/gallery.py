@@ -219,45 +219,6 @@ def random_tree(n: int, seed: int = 0, mass_ratio: float = 1.0, joints: str = MI
     return default_state(tree)
 
 
-@of_kind
-def featherstone(
-    bodies: int, branching: float = 1.0, skew: float = 0.0, taper: float = 1.0
-) -> nx.DiGraph[Any]:
-    """The four-number family of test trees in Featherstone 2008 (Rigid Body Dynamics Algorithms).
-
-    Body i hangs on body lambda(i) = floor((i - 2 + ceil(b)) / b), b the branching factor (1 a
-    chain, 2 a binary tree, between them a mixture); ``skew`` [rad] is the angle about x between
-    successive z axes, 0 making the mechanism planar; body i is ``taper`` times as long, wide and
-    deep as body i - 1, so that its mass is taper^3 and its inertia taper^5 times as large.
-    Raises ModelError for no body or too many, a branching factor below 1, and a taper that is not
-    above 0, above 1, or so small that a body's inertia becomes 0.
-
-    >>> pt.compile_tree(pt.featherstone(7, branching=2)).parent
-    array([-1,  0,  0,  1,  1,  2,  2])
-    """
-    _count(bodies, f"featherstone has {bodies} bodies")
-    _need(branching >= 1.0 and math.isfinite(branching), f"branching is {branching}; give >= 1")
-    _need(0.0 < taper <= 1.0, f"taper is {taper}; give more than 0, at most 1")
-    tree = new_tree(f"featherstone_{bodies}")
-    turn = rotation(np.array([1.0, 0.0, 0.0]), np.array(skew))
-    for i in range(1, bodies + 1):
-        parent = math.floor((i - 2 + math.ceil(branching)) / branching)
-        length = taper ** (i - 1)
-        mass = length**3
-        _need(mass * length**2 > 0, f"taper {taper} is too small for {bodies} bodies")
-        add_body(
-            tree,
-            f"b{i}",
-            f"b{parent}" if parent else None,
-            mass=mass,
-            com=(length / 2, 0.0, 0.0),
-            inertia=box(mass, (length, length / 10, length / 10)),
-            R=turn if parent else np.eye(3),
-            p=(taper ** (parent - 1), 0.0, 0.0) if parent else (0.0, 0.0, 0.0),
-        )
-    return default_state(tree)
-
-
 # the papers' examples: bodies 1 (tip) and 2 (base), numbered as in Ascher 1996 -----------------
 
 
@@ -376,15 +337,7 @@ def rr_arm() -> nx.DiGraph[Any]:
     >>> pt.eliminate(system, pt.orderings.get("abm")).qdd.round(3)
     array([-30.039,  43.273])
     """
-    tree = new_tree("rr_arm", IN_PLANE)
-    for body, parent, mass, com, I33, reach in (
-        ("link1", None, 12.0, 0.2, 0.2, 0.0),
-        ("link2", "link1", 6.0, 0.1, 0.04, 0.4),
-    ):
-        inertia = np.diag([I33 / 10, I33, I33])
-        add_body(tree, body, parent, mass=mass, com=(com, 0, 0), inertia=inertia, p=(reach, 0, 0))
-    tree.graph.update(q=np.zeros(2), qd=np.zeros(2), tau=np.zeros(2))
-    return tree
+    return _of_file("rr_arm")
 
 
 # two legged robots that are no product's, with masses that are usual for their kind, and mechanisms
@@ -393,12 +346,15 @@ def rr_arm() -> nx.DiGraph[Any]:
 def _of_file(name: str, rate: float = 0.2, effort: float = 0.1) -> nx.DiGraph[Any]:
     """A robot of the folder ``robots``: arguments of add_body and, of loops, those of a file of loops.
 
-    A mechanism is at rest at the file's q, where its loops are closed.
+    A mechanism is at rest at the file's q, where its loops are closed; a paper's robot is in its state.
     """
     held = read_json(Path(__file__).with_name("robots") / f"{name}.json")
     tree = new_tree(name, held["gravity"])
     for body in held["bodies"]:
         add_body(tree, **body)
+    if "state" in held:
+        tree.graph.update({key: np.array(x) for key, x in held["state"].items()})
+        return tree
     default_state(tree, rate, effort)
     if "loops" in held:
         q = np.array(held["q"])

@@ -100,7 +100,7 @@ if TYPE_CHECKING:
     Builder = Callable[..., nx.DiGraph[Any]]
 
 _EXAMPLES = """
-chain:100 star:20 binary:6 comb:10 random_tree:n=50,seed=1 featherstone:20,branching=2 two_link:r=0.002
+chain:100 star:20 binary:6 comb:10 random_tree:n=50,seed=1 two_link:r=0.002
 example1:q1=0.5 example2:m1=1e6 example3:m1=1e8,case=2 rr_arm quadruped:feet=4 humanoid
 four_bar stewart delta gripper
 """

@@ -39,17 +39,6 @@ def test_shapes_of_the_families():
     assert all(degree in (0, 2) for _, degree in kkt.binary(3).out_degree)
 
 
-def test_featherstone_numbers_are_the_rule_of_the_book():
-    parents = kkt.compile_tree(kkt.featherstone(9, 2)).parent + 1
-    assert list(parents) == [0, 1, 1, 2, 2, 3, 3, 4, 4]
-    assert list(kkt.compile_tree(kkt.featherstone(6, 1)).parent + 1) == [0, 1, 2, 3, 4, 5]
-    assert list(kkt.compile_tree(kkt.featherstone(7, 1.5)).parent + 1) == [0, 1, 2, 2, 3, 4, 4]
-    tapered = kkt.compile_tree(kkt.featherstone(3, 1, 0.5, 0.5))
-    np.testing.assert_allclose(tapered.mass, [1, 1 / 8, 1 / 64])
-    np.testing.assert_allclose(tapered.inertia[2], tapered.inertia[0] / 2**10)
-    assert tapered.R[1][1, 1] == np.cos(0.5) and (tapered.R[0] == np.eye(3)).all()
-
-
 def test_long_stacks_have_the_bits_of_short_ones():
     draw = np.random.default_rng(1)
     a, x = draw.normal(size=(2500, 6, 6)), draw.normal(size=(2500, 6))
@@ -143,7 +132,6 @@ def test_rr_arm_is_the_arm_of_the_paper():
         ("rr_arm:3", "takes none"),
         ("binary:99", "0 to 24"),
         ("random_tree:3,joints=fixed", "no degree of freedom"),
-        ("featherstone:3,taper=0", "taper"),
     ],
 )
 def test_bad_specs_are_told_in_one_sentence(spec, words):
