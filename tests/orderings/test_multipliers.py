@@ -73,7 +73,7 @@ def robot(soft=0.0):
 def test_the_winner_costs_what_its_tape_costs_and_no_more_than_known_orders(soft, composites):
     system = robot(soft)
     found = analysis.search(system, composites=composites)
-    assert found.cost == kkt.trace(system, found.sequence, composites).flops and not found.exact
+    assert found.cost == kkt.trace(system, found.sequence, composites).flops
     for name in ("abm", "crbm", "closed_early", "lambda_first", "lambda_first_abm"):
         assert found.cost <= kkt.trace(system, orderings.get(name), composites).flops
 
@@ -89,10 +89,3 @@ def test_soft_multipliers_go_first_and_come_back_from_a_file(tmp_path):
     assert kkt.trace(system, order).flops == found.cost
     result = kkt.eliminate(system, order)
     assert kkt.certify(system).error(result.qdd) < 1e-12
-
-
-@pytest.mark.product
-def test_closed_loops_are_measured_in_states_that_close_them():
-    found = analysis.search(kkt.build(kkt.load("four_bar")), "digits", states=3)
-    assert 1e-9 < found.cost < 1e-4
-    assert 1e-9 < analysis.search(robot(), "digits", states=1).cost < 1e-4  # contacts: in random ones
