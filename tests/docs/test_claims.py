@@ -72,7 +72,7 @@ def test_operations_of_derivatives_that_the_page_prints(model, freedoms):
 
 
 def test_the_cheapest_order_of_the_platform():
-    found = analysis.search(kkt.load("stewart"), composites="rigid")
+    found = analysis.search(kkt.load("stewart"))
     least, place, crbm, abm = cells("docs/tune.md", "`stewart`")
     assert int(least) == found.cost and place == "last"
     costs = {one.name: one.flops for one in found.ranking}

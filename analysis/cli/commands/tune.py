@@ -25,9 +25,8 @@ def declare(command: Parser) -> None:
     add_model(command, state=False)
     command.add_argument(
         "--composites",
-        default="rigid",
         metavar="HOW",
-        help="composite inertias (rigid): rigid, as ten numbers, or general",
+        help="composite inertias, as in compare: general, or rigid, which the kernel forms as ten numbers",
     )
     command.add_argument("--most", type=int, default=60, metavar="N", help="orders to count (60)")
     add_json(command)
@@ -35,7 +34,8 @@ def declare(command: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    one_of("--composites", options.composites, ("rigid", "general"))
+    if options.composites is not None:
+        one_of("--composites", options.composites, ("rigid", "general"))
     if options.most < 1:
         raise kkt.OrderError(f"option --most: is {options.most}; give 1 order or more")
     file = None if options.output is None else file_of(options.output)
@@ -45,11 +45,12 @@ def run(options: argparse.Namespace) -> int:
         tree = tree_of(options)
         system = system_of_any(tree)
         _admit(options, system)
-        found = analysis.search(system, composites=options.composites, most=options.most, tick=progress)
+        composites = options.composites or "counted"
+        found = analysis.search(system, composites=composites, most=options.most, tick=progress)
         wanted = {"tuned": found.sequence} | {name: orderings.get(name) for name in BESIDE}
         rows = []
         for name, order in wanted.items():
-            tape = kkt.trace(system, order, options.composites)
+            tape = kkt.trace(system, order, composites)
             kernel = sum(kkt.compile(system, tape).operations.values())
             rows.append({"order": name, "flops": tape.flops, "kernel": kernel})
     if file is not None:
@@ -74,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
             }
         )
     else:
-        _print(options, rows, said)
+        _print(options.model, found.composites, rows, said)
     return 0
 
 
@@ -127,15 +128,15 @@ def _joints(sequence: kkt.PivotSequence, structure: kkt.Structure) -> str:
     return "; ".join(parts) + "."
 
 
-def _print(options: argparse.Namespace, rows: list[dict[str, Any]], said: str) -> None:
+def _print(model: str, composites: str, rows: list[dict[str, Any]], said: str) -> None:
     from ..table import console, counted, grid, in_kernel
 
     out = console(sys.stdout, wide=True)
     cells = ((row["order"], f"{row['flops']:,}", f"{row['kernel']:,}") for row in rows)
     caption = (
-        f"operations: {counted(options.composites, choice=True)}, as compare counts them; "
-        f"in the kernel: {in_kernel(options.composites)}"
+        f"operations: {counted(composites, choice=True)}, as compare counts them; "
+        f"in the kernel: {in_kernel(composites)}"
     )
     heads = ("order", "operations", "in the kernel")
-    out.print(grid(options.model, heads, cells, words=("order",), caption=caption))
+    out.print(grid(model, heads, cells, words=("order",), caption=caption))
     out.print(said, soft_wrap=True, markup=False)
