@@ -22,6 +22,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt import (
     CertificationError,
     FormatError,
+    Matrix,
     OrderError,
     PivotreeError,
     SingularError,
@@ -44,6 +45,7 @@ from pivotree.kkt.model.gallery import chain, example2
 from pivotree.kkt.order.pivots import Plan
 from pivotree.kkt.order.sequence import TEN, Order, Rules, as_order
 from pivotree.kkt.proof.idle import DOUBLE
+from pivotree.kkt.solution.matrix import tape_of
 from pivotree.kkt.tape.inputs import pivot_rows
 from pivotree.kkt.tape.tape import Tape
 
@@ -51,6 +53,7 @@ from .. import listing
 from ..comparison.row import REFERENCE_DIGITS, digits_of, marked
 from ..rounding.blame import blame
 from ..symbols import tex_letters, told_letters
+from .matrices import SAID, TOLD, blocks_of, entries_of_matrix, orders_of
 
 TILTS = (0.0, 15.0, 30.0, 45.0, 60.0, 75.0, 90.0)  # [degrees]
 RATIOS = tuple(10.0**k for k in range(10))  # mass of the tip over that of the base
@@ -144,7 +147,7 @@ def _rows(H: NDArray[Any]) -> list[int]:
     return list(pivot_rows(H.T)) if len(H) else []
 
 
-def certified(system: System, tape: Tape, formats: tuple[str, ...] = FORMATS) -> dict[str, Any]:
+def certified(system: System | Matrix, tape: Tape, formats: tuple[str, ...] = FORMATS) -> dict[str, Any]:
     """Format -> qdd certified for the data rounded to it; or why there is none.
 
     To ``BEYOND`` bits more than the format has, of the size that errors are relative to.  One double
@@ -192,7 +195,7 @@ Progress = Callable[[str], None]
 
 
 def explorer_data(
-    system: System,
+    system: System | Matrix,
     model: str | None = None,
     orders: Sequence[str | Callable[..., Any]] | None = None,
     formats: Sequence[str] = USUAL,
@@ -200,12 +203,13 @@ def explorer_data(
     progress: Progress = lambda step: None,
     story: bool = True,
 ) -> dict[str, Any]:
-    """The document of one system; ``orders`` None are the registered ones that suit its size.
+    """The document of a system or a matrix; ``orders`` None are the registered ones that suit its size.
 
     ``story``: whether the scenes come with it, where the model is drawn block by block.
 
     ``formats`` are those whose errors are measured, of those that the page computes in.  Raises
-    OrderError for an order that is unknown, FormatError for a format that is no such one.
+    OrderError for an order that is unknown, FormatError for a format that is no such one, and SizeError
+    for a matrix of more than ``WHOLE`` blocks.
 
     >>> from pivotree.analysis.explorer import explorer_data
     >>> data = explorer_data(pt.build(pt.chain(3)), "chain:3", ["abm", "crbm"], story=False)
@@ -215,6 +219,8 @@ def explorer_data(
     for name in formats:
         if get_format(name).name not in FORMATS:
             raise FormatError(f"format {name!r}: is none that the page computes in; use {', '.join(FORMATS)}")
+    if isinstance(system, Matrix):
+        return _of_matrix(system, model or system.name, orders, formats, progress)
     require_system(system)
     n = system.tree.n
     if n > WHOLE:  # shown by densities, and a subtree alone has no loops
@@ -262,6 +268,61 @@ def explorer_data(
             entry |= _measured(system, function, formats, reference, document["model"])
         document["orders"].append(entry)
     return document
+
+
+def _of_matrix(
+    system: Matrix, model: str, orders: Sequence[Any] | None, formats: Sequence[str], progress: Progress
+) -> dict[str, Any]:
+    """The document of a matrix of one's own; orders that cannot go on are left out, and noted."""
+    n = system.structure.n
+    if n > WHOLE:
+        raise SizeError(
+            f"{system.name}: has {n:,} blocks, and the page draws {WHOLE}; give pt.matrix larger blocks, or "
+            "use pivotree figure spy"
+        )
+    answers: dict[str, Tape] = {}
+    functions = [as_order(order) for order in (orders_of(system) if orders is None else orders)]
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "model": model,
+        "bodies": n,
+        "dof": system.size,
+        "structures": {"whole": blocks_of(system)},
+        "told": TOLD,
+        "orders": [],
+        "notes": [],
+        "entries": entries_of_matrix(system),
+    }
+
+    @cache
+    def reference(name: str) -> Any:
+        return certify(system, REFERENCE_DIGITS, rounded_to=get_format(name), tape=answers["tape"])
+
+    for function in functions:
+        progress(function.name)
+        try:
+            tape = tape_of(system, function)
+        except OrderError as error:
+            if orders is not None:  # which were asked for
+                raise
+            document["notes"].append(str(error))
+            continue
+        if not answers:  # the first order that there is certifies x
+            answers["tape"] = tape
+            document["exact"] = {
+                name: {key: _by_blocks(system, value) for key, value in found.items()}
+                for name, found in certified(system, tape).items()
+            }
+        entry = _order(system, function, document["structures"])
+        assert entry is not None
+        entry |= SAID.get(function.name, {})
+        document["orders"].append(entry | _measured(system, function, formats, reference, model))
+    return document
+
+
+def _by_blocks(system: Matrix, value: Any) -> Any:
+    """Numbers of the matrix's rows, block by block; anything else as it is."""
+    return [value[row] for row in np.concatenate(system.rows)] if isinstance(value, list) else value
 
 
 @cache
@@ -330,9 +391,10 @@ def text_of(name: Any) -> str:
     return " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
 
-def _order(system: System, function: Order, structures: dict[str, Any]) -> dict[str, Any] | None:
+def _order(system: System | Matrix, function: Order, structures: dict[str, Any]) -> dict[str, Any] | None:
     """Name, source and groups of an order; None where it has too much fill to be shown."""
-    if system.tree.n > WHOLE and function.name == "crbm_block_row":
+    n = system.structure.n
+    if n > WHOLE and function.name == "crbm_block_row":
         return None
     made = plan(function, system.structure)
     sequence = made.sequence
@@ -343,7 +405,7 @@ def _order(system: System, function: Order, structures: dict[str, Any]) -> dict[
         )
     if sequence.links not in structures:
         structures[sequence.links] = structure_of(made.graph.structure)
-    most = MOST_FILL + made.graph.edges.shape[1] if system.tree.n > WHOLE else None
+    most = MOST_FILL + made.graph.edges.shape[1] if n > WHOLE else None
     try:
         factor = symbolic(made, most)
     except (OrderError, SizeError):
@@ -369,7 +431,7 @@ def _groups(made: Plan) -> list[list[int]]:
 
 
 def _measured(
-    system: System,
+    system: System | Matrix,
     function: Callable[..., Any],
     formats: Sequence[str],
     reference: Callable[[str], Any],
@@ -377,26 +439,30 @@ def _measured(
 ) -> dict[str, Any]:
     """Errors in each format, who is to blame in float32, and the order as loops."""
     try:
-        tape = trace(system, function)
+        tape = tape_of(system, function) if isinstance(system, Matrix) else trace(system, function)
     except (OrderError, SingularError, SizeError) as error:
         return {"refused": str(error)}
     result: dict[str, Any] = {"flops": tape.flops, "formats": {}}
     for name in formats:
         result["formats"][name] = measured(system, tape, name, reference)
-    if BLAMED in formats and system.tree.n <= MEASURED:
+    small = system.structure.n <= MEASURED
+    if BLAMED in formats and small:
         result["blame"] = _blamed(system, tape, model)
-    if system.tree.n <= MEASURED:
+    if small and not isinstance(system, Matrix):
         with suppress(OrderError, SizeError):
             result["algorithm"] = algorithm_of(system, function)
     return result
 
 
-def measured(system: System, tape: Tape, name: str, reference: Callable[[str], Any]) -> dict[str, Any]:
+def measured(
+    system: System | Matrix, tape: Tape, name: str, reference: Callable[[str], Any]
+) -> dict[str, Any]:
     """Error and digits of qdd in one format; or why there are none."""
     chosen = get_format(name)
     try:
         exact = reference(name)
-        found = eliminate(system, tape, chosen, reference=exact)
+        more = {} if isinstance(system, Matrix) else {"reference": exact}
+        found = eliminate(system, tape, chosen, **more)
     except PivotreeError as refusal:
         return {"failed": str(refusal)}
     error = None if found.failed_at else exact.error(found.qdd)
@@ -408,7 +474,7 @@ def measured(system: System, tape: Tape, name: str, reference: Callable[[str], A
     }
 
 
-def _blamed(system: System, tape: Tape, model: str) -> dict[str, Any] | None:
+def _blamed(system: System | Matrix, tape: Tape, model: str) -> dict[str, Any] | None:
     """Shares of the worst output's error by pivot and by block operation, largest first."""
     try:
         found = replace(blame(system, tape, BLAMED, top=8), model=model)

@@ -9,7 +9,7 @@ from pivotree import kkt, orderings
 
 from ..arguments import Parser, add_format, add_model, add_order
 from ..progress import progress_shown
-from .shared import file_of, folder_of, formats_of, orders_of, system_of, system_of_any, written
+from .shared import file_of, folder_of, formats_of, matrix_of, orders_of, system_of, system_of_any, written
 
 DEFAULT = "example3"  # where orders differ most: ABM keeps all digits, and CRBM none
 EXAMPLES = ("explore", "explore chain:3", "explore robot.urdf -o page.html", "explore four_bar")
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
 
     orders, formats = orders_of(options), formats_of(options)
     with progress_shown() as progress:
-        system = system_of(options)
+        system = matrix_of(options, "output", "port") or system_of(options)
         data = explorer_data(system, options.model, orders, formats, progress=progress)
         progress("the page")
         if path and page:
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
         from ...explorer.data import algorithm_of
         from ...explorer.server import ExplorerServer, serve
 
-        shown = [system]
+        shown: list[Any] = [system]
 
         def read(spec: str, name: str) -> dict[str, Any]:
             other = system_of_any(kkt.load(spec, merge_fixed=True))

@@ -71,6 +71,7 @@ export class Actions {
   // Fold a body and all that hang on it to one block, or unfold the limb that it stands for.
   fold(body) {
     const { graph } = this.session.engine;
+    if (graph.plain) return;
     const { folded } = this.look;
     const limb = body < graph.n && body >= 0 ? graph.limb(body) : new Set();
     if (!folded.includes(body) && limb.size < 2) {
@@ -123,7 +124,7 @@ export class Actions {
   _body() {
     const [i] = this.focused;
     if (!this._bracketOf(i === null ? i : this.session.engine.graph.body(i)))
-      this.say("Point at a block of a body that is left.", true);
+      this.say(`Point at a block${this.session.engine.graph.plain ? "" : " of a body"} that is left.`, true);
   }
 
   _bracketOf(body) {
@@ -212,7 +213,8 @@ export class Actions {
       session.names = on;
       session.engine.graph.named = on;
     }
-    this.show(on ? "Bodies by their names." : "Bodies numbered from the tip, as in the papers.");
+    if (this.session.engine.graph.plain) this.show(on ? "Blocks by their names." : "Blocks by numbers.");
+    else this.show(on ? "Bodies by their names." : "Bodies numbered from the tip, as in the papers.");
   }
 
   // Go to a shared order.

@@ -25,10 +25,8 @@ export class Controls {
   constructor(explorer) {
     const { data, session, look } = explorer;
     const orders = data.orders.map((order) => [order.name, order.name]);
-    const own = [
-      ["/whole", "your own"],
-      ["/split", "your own, forces split"],
-    ];
+    const { plain } = session.engine.graph;
+    const own = [["/whole", "your own"], ...(plain ? [] : [["/split", "your own, forces split"]])];
     const choose = (name) => explorer.choose(name);
     this.order = select("Order", [...orders, ...own], session.name || "/whole", choose);
     const beside = [["", "add an order…"], ["/this", "this one, as it stands"], ...orders];
@@ -37,7 +35,9 @@ export class Controls {
       if (name === "/this") explorer.beside(explorer.session.code, "as it stood");
       else if (name) explorer.beside(name);
     });
-    this.rows = select("Rows", Object.entries(LAYOUTS), look.order, (order) => {
+    const { body, kind, pivots } = LAYOUTS;
+    const rows = Object.entries(plain ? { body: "as given", pivots } : { body, kind, pivots });
+    this.rows = select("Rows", rows, look.order, (order) => {
       look.order = order;
       explorer.draw();
     });
@@ -59,13 +59,13 @@ export class Controls {
       look.heat = on;
       explorer.draw();
     });
-    const named = check(" names of bodies", (on) => explorer.named(on));
+    const named = check(plain ? " names of blocks" : " names of bodies", (on) => explorer.named(on));
     this.heat = heat.input;
     this.named = named.input;
-    const fields = [...robotFields(explorer), this.order.node, this.beside.node, this.rows.node];
+    const fields = [...(plain ? [] : robotFields(explorer)), this.order.node, this.beside.node, this.rows.node];
     if (data.entries) fields.push(this.format.node, heat.node);
-    if (data.bodies <= 13) fields.push(named.node);
-    if (data.bodies > 3) fields.push(this.fold.node);
+    if (data.bodies <= 13 && !(plain && session.names)) fields.push(named.node);
+    if (data.bodies > 3 && !plain) fields.push(this.fold.node);
     this.sliders = data.frames ? sliders(explorer) : null;
     const zoom = (text, title, by) => button(text, title, () => explorer.zoom(by), { class: "small" });
     const view = h("div", { class: "check row" }, zoom("−", "Smaller matrix ([)", -1), zoom("+", "Larger matrix (])", 1));
@@ -133,7 +133,7 @@ export class Transport {
       end: b("End", "To the end of the order (End)", "end"),
       bracket: b("( Open bracket", "Open bracket (B)", "bracket"),
       cancel: b("×", "Leave the bracket (Escape)", "cancel"),
-      finish: b("Finish", "Finish: eliminate what is left, tip to base (F)", "finish"),
+      finish: b("Finish", `Finish: eliminate what is left${explorer.session.engine.graph.plain ? "" : ", tip to base"} (F)`, "finish"),
     };
     const { bracket, cancel, finish, ...moves } = this.buttons;
     const parts = [...Object.values(moves), this.slider, this.counter, bracket, cancel, finish];

@@ -179,6 +179,10 @@ export class Engine {
   _zero(block) {
     const { graph } = this;
     const { n } = graph;
+    if (graph.plain) {
+      const beside = [...this.near[block]].find((b) => this.diagonal[b] >= 0);
+      return `${graph.name(block)} is structurally zero${beside === undefined ? "" : `: eliminate ${graph.name(beside)} first`}`;
+    }
     const k = graph.body(block);
     const force = graph.split ? FJ : F;
     const waiting = (kinds) => kinds.map((kind) => kind * n + k).filter((b) => !this.gone[b]);
@@ -270,11 +274,24 @@ export class Engine {
   }
 }
 
+// Of a matrix of one's own: what is left, block by block, each once it is no longer zero.
+function blockByBlock(engine) {
+  const groups = [];
+  const ready = () => engine.left.find((b) => engine.diagonal[b] >= 0);
+  for (let b = ready(); b !== undefined; b = ready()) {
+    groups.push([b]);
+    engine.eliminate([b]);
+  }
+  const { left } = engine;
+  groups.forEach(() => engine.undo());
+  return [...groups, left];
+}
+
 // Blocks of all that is left, body by body: a bracket (pdd qdd f) each, which is never refused; then
 // multipliers, one loop after another.
 export function completion(engine) {
   const { graph, gone } = engine;
-  const bodies = graph.structure.order.map((k) => graph.own(k));
+  const bodies = graph.plain ? blockByBlock(engine) : graph.structure.order.map((k) => graph.own(k));
   const loops = graph.ties.map((_, c) => [LAM * graph.n + c]);
   const left = [...bodies, ...loops].map((group) => group.filter((b) => !gone[b]));
   return left.filter((group) => group.length);

@@ -19,10 +19,12 @@ import { listenForFiles, openAddressed, openFile } from "./opened.mjs";
 import { mountLarge } from "./large.mjs";
 import { Robot } from "./robot.mjs";
 import { Story } from "./story.mjs";
+import { Numerals } from "./numbers.mjs";
 import { Strip } from "./strip.mjs";
 import { unpacked } from "./packed.mjs";
 
 const WHOLE = 150; // bodies that are drawn block by block
+const WRITTEN = 24; // rows of a matrix of one's own whose numbers stand in its cells
 
 // Build the explorer into an element.
 //   document  the document "pivotree-explorer/1"
@@ -63,6 +65,7 @@ class Explorer extends Actions {
       centre: [0, 0], // of the part that is seen, in parts of what is hidden
       digits: () => digitsIn(this.session.format),
     };
+    if (this.session.engine.graph.plain && data.dof <= WRITTEN) this.look.labelled = (session) => new Numerals(session);
     this.usual = { format: this.session.format, rows: this.look.order, names: this.session.names };
     this._build();
     this.stop = new AbortController();
@@ -144,7 +147,7 @@ class Explorer extends Actions {
         pick: (k) => this._bracketOf(k),
       });
     this.scenes = h("div", { class: "scene", hidden: true });
-    this.help = helpDialog();
+    this.help = helpDialog(this.session.engine.graph.plain);
     const panels = [this.block, this.numbers, this.listing, this.checkpoints, this.exports];
     const beside = h("div", { class: "beside" }, this.robot?.node, this.views.node);
     const left = h("div", { class: "left" }, this.boards.node, beside, this.legend.node);
@@ -167,7 +170,9 @@ class Explorer extends Actions {
     const { model, bodies, dof } = this.data;
     const size = `${plural(bodies, "body")}, ${plural(dof, "degree")} of freedom`;
     const help = button("?", "Help and keys", () => this.act("help"));
-    const told = `The equations of motion of ${model} (${size}) as one matrix of blocks. Every order of eliminating it gives the same answer; what is filled in, what it costs and how many digits survive differ.`;
+    const robot = `The equations of motion of ${model} (${size}) as one matrix of blocks`;
+    const matrix = `The symmetric matrix ${model} (${plural(bodies, "block")}, ${plural(dof, "unknown")})`;
+    const told = `${this.session.engine.graph.plain ? matrix : robot}. Every order of eliminating it gives the same answer; what is filled in, what it costs and how many digits survive differ.`;
     const title = h("div", {}, h("h1", {}, "In which order would you eliminate?"), para("soft about", told));
     const story = this.data.story
       ? button("Seven scenes", "Seven scenes, from three numbers a body to your robot", () => this._scene(0), { class: "to-story" })

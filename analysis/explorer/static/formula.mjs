@@ -36,7 +36,8 @@ export function joined(terms) {
 export function named(labels, engine, i, j, time) {
   const paper = labels.cell(i, j);
   if (paper) return paper;
-  const place = (b) => engine.graph.blocks.indexOf(b) + 1;
+  const { graph } = engine;
+  const place = (b) => (graph.plain ? labels.subscript.get(graph.body(b)) : graph.blocks.indexOf(b) + 1);
   return `A_{${place(i)},${place(j)}}^{(${time})}`;
 }
 

@@ -7,17 +7,21 @@ export const F = 2;
 export const FJ = 3;
 export const FC = 4;
 export const LAM = 5; // multipliers of closed loops and contacts, one block each
+const BLOCKS = ["", "x", "", "", "", ""]; // of a matrix of one's own, which stand where joints do
 const PRIORITY = [0, 3, 1, 1, 2, 4]; // of blocks in a bracket that are no pair: pdd < f < fC < qdd < lam
 
 export class BlockGraph {
-  count; n; named; split; structure; ties;
+  answer; count; kinds; n; named; plain; split; structure; ties;
 
   // structure: { names, parent, dof, order (tip to base), letters: TeX's, carriers: [[body, carrier], ...],
-  // armature: 1 for each joint that has some, rows: of a body, 6 where it is not told, ties: [{ name, bodies, signs, rows, soft }, ...] }
+  // armature: 1 for each joint that has some, rows: of a body, 6 where it is not told, ties: [{ name, bodies, signs, rows, soft }, ...] }; of a matrix of one's own rows is 0, and pairs are the
+  // blocks [[i, j], ...] that are coupled
   constructor(structure, split) {
     const n = structure.names.length;
-    const { ties = [], rows = 6 } = structure;
-    Object.assign(this, { structure, split, n, ties, count: LAM * n + ties.length });
+    const { ties = [], rows = 6, pairs } = structure;
+    Object.assign(this, { structure, split, n, ties, count: LAM * n + ties.length, plain: Boolean(pairs) });
+    this.kinds = pairs ? BLOCKS : KINDS;
+    this.answer = pairs ? "x" : "qdd";
     this.size = new Int32Array(this.count);
     this.partner = new Int32Array(this.count).fill(-1);
     this.massive = new Uint8Array(n).fill(1);
@@ -47,6 +51,7 @@ export class BlockGraph {
 
   _edges() {
     const { n, structure, split, size } = this;
+    if (structure.pairs) return structure.pairs.map(([i, j]) => [QDD * n + i, QDD * n + j]);
     const result = [];
     const add = (i, j) => size[i] && size[j] && result.push([i, j]);
     const axis = split ? FJ : F;
@@ -94,14 +99,14 @@ export class BlockGraph {
   }
 
   name(block) {
-    return `${KINDS[this.kind(block)]}_${this.called(block)}`;
+    return `${this.kinds[this.kind(block)]}_${this.called(block)}`;
   }
 
   find(kind, name) {
     const all = kind === "lam" ? this.ties.map((tie) => tie.name) : this.structure.names;
     const k = all.indexOf(String(name));
-    const block = KINDS.indexOf(kind) * this.n + k;
-    return k < 0 || kind === "" || !KINDS.includes(kind) || !this.size[block] ? -1 : block;
+    const block = this.kinds.indexOf(kind) * this.n + k;
+    return k < 0 || kind === "" || !this.kinds.includes(kind) || !this.size[block] ? -1 : block;
   }
 
   // Blocks of a bracket in the order in which they are pivots: pairs first, then pdd < f < fC < qdd.

@@ -49,15 +49,18 @@ const TOLD = [
   ["Shift+Arrows, /, +, Delete", "in the order below the matrix: move the chip or bracket, split it, join it with the next, take it out"],
 ];
 
-export function helpDialog() {
+export function helpDialog(plain) {
+  const matrix = plain ? "The matrix is symmetric." : "The matrix is equation (4) of Ascher, Pai & Cloutier (1996).";
+  const pair = plain ? "" : " Pick an identity block of pdd and f, and both are eliminated through the exact inverse of the pair.";
+  const told = plain ? TOLD.filter(([key]) => !["E", "F", "L"].includes(key)) : TOLD;
   const dialog = h(
     "dialog",
     { "aria-label": "Help" },
     h("h2", {}, "Elimination by hand"),
-    para("", "The matrix is equation (4) of Ascher, Pai & Cloutier (1996). Pick a block on the diagonal and it is eliminated: every pair of its neighbours is coupled, and what was zero between them is filled in. Pick an identity block of pdd and f, and both are eliminated through the exact inverse of the pair. What cannot be a pivot is refused, with the reason."),
+    para("", `${matrix} Pick a block on the diagonal and it is eliminated: every pair of its neighbours is coupled, and what was zero between them is filled in.${pair} What cannot be a pivot is refused, with the reason.`),
     para("", "A bracket holds several blocks that are eliminated together: its own block is inverted by itself, then meets its neighbours, and the update is added last. In exact numbers brackets change nothing; in a number format they decide which digits survive."),
     para("", "Numbers are computed on this page, operation by operation in the format chosen, and the answer is held against one that is certified. Digits lost in a block are those by which it differs from a run in float64, relative to its largest entry. The table of orders holds what pivotree itself has measured: its programs leave out zeros and ones, so that last digits may differ."),
-    h("dl", {}, ...TOLD.flatMap(([key, text]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)])),
+    h("dl", {}, ...told.flatMap(([key, text]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)])),
     button("Close", "Close help", () => dialog.close()),
   );
   return dialog;

@@ -73,6 +73,7 @@ export class Labels {
 
   // The block in row i, column j; empty where it has no name in the paper.
   cell(i, j) {
+    if (this.graph.plain) return this._block(i, j);
     if (i === j) return this._diagonal(i);
     const key = this.engine.key(i, j);
     const made = this.engine.made.get(key);
@@ -83,6 +84,14 @@ export class Labels {
     if (kinds[0] === QDD && kinds[1] === QDD) return this._inertia(i, j);
     if (kinds[0] === PDD && kinds[1] === QDD && changes === 1) return this._projected(i, j);
     return "";
+  }
+
+  // Of a matrix of one's own: A_ij where nothing has changed it.
+  _block(i, j) {
+    const made = i === j ? this.engine.diagonal[i] : this.engine.made.get(this.engine.key(i, j));
+    if (this.changes.has(this.engine.key(i, j))) return "";
+    if (made !== 0) return i === j ? "0" : "";
+    return `${this.tex.M}_{${this._two(this.graph.body(i), this.graph.body(j))}}`;
   }
 
   // -- as entered -------------------------------------------------------------------------------

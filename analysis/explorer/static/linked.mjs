@@ -30,14 +30,15 @@ export function treeLayout(parent) {
 // neighbours become a clique; ``preview``, a step that is not made, has its lines dashed.
 export function graphScene(engine, labels, width) {
   const { graph } = engine;
-  const { n, structure } = graph;
+  const { n, plain, structure } = graph;
   const at = treeLayout(structure.parent);
   const level = Math.max(34, Math.min(74, 330 / (at.height + 1)));
   const each = width / at.leaves;
-  const r = Math.min(11, each / 5, level / 4.4);
+  const r = plain ? Math.min(11, width / (4 * Math.sqrt(n))) : Math.min(11, each / 5, level / 4.4);
   const ties = graph.blocks.filter((b) => graph.kind(b) === LAM);
-  const height = (at.height + 1) * level + 2 * r + (ties.length ? level / 2 : 0);
+  const height = plain ? width : (at.height + 1) * level + 2 * r + (ties.length ? level / 2 : 0);
   const place = (b) => {
+    if (plain) return structure.at[graph.body(b)].map((x) => r + 5 + x * (width - 2 * r - 10));
     const kind = graph.kind(b);
     if (kind === LAM) return [((ties.indexOf(b) + 0.5) * width) / ties.length, height - r - 3];
     const k = graph.carriers.has(b % n) ? graph.carriers.get(b % n) : b % n;

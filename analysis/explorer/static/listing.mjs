@@ -131,14 +131,16 @@ function article(latex) {
 // Python that eliminates in this order, whatever its bodies are called.
 function pythonOf(session) {
   const { form, format, data } = session;
+  const model = JSON.stringify(data.model);
+  const made = session.engine.graph.plain ? `pt.matrix(${model})` : `pt.build(pt.load(${model}))`;
   const order = JSON.stringify({ groups: session.named(session.groups), links: form.links, rules: form.rules });
   return [
     `# ${titleOf(session)}`,
     "from pathlib import Path",
-    "from pivotree import kkt, orderings",
-    `system = kkt.build(kkt.load(${JSON.stringify(data.model)}))`,
+    "import pivotree as pt",
+    `system = ${made}`,
     `Path("mine.json").write_text(${JSON.stringify(order)})`,
-    `print(kkt.eliminate(system, orderings.get("mine.json"), ${JSON.stringify(format)}).qdd)`,
+    `print(pt.eliminate(system, pt.orderings.get("mine.json"), ${JSON.stringify(format)}).qdd)`,
     "",
   ].join("\n");
 }
@@ -169,7 +171,7 @@ export function listingPanel(session, say) {
     const told = toldOf(session());
     const short = engine.graph.blocks.length <= NAMED;
     for (const made of buttons.slice(0, 2)) made.disabled = !told?.text && (!short || !engine.step);
-    fold.hidden = Boolean(told) || !engine.done || !data.served;
+    fold.hidden = Boolean(told) || !engine.done || !data.served || engine.graph.plain;
     if (!node.open) return;
     if (told?.latex) {
       replaced(list, h("li", {}, ...article(told.latex)));
@@ -185,7 +187,7 @@ export function listingPanel(session, say) {
       return h("li", { class: step === engine.step ? "now" : "" }, h("p", {}, math(blocks)), ...shown);
     });
     replaced(list, ...items);
-    if (engine.done && !data.served)
+    if (engine.done && !data.served && !engine.graph.plain)
       list.append(h("li", { class: "soft" }, `pivotree list ${data.model} --order FILE.json folds these steps into loops; Export writes the file.`));
     list.scrollTop = list.scrollHeight;
   };

@@ -20,7 +20,7 @@ const MOST = 400; // neighbours of a pivot, beyond which numbers are no longer c
 // Entries of (4), letter -> a list of numbers a body, side or loop, every double passed through ``round``.
 export function entriesOf(entries, round) {
   const result = { Phi: entries.Phi ?? entries.pose.map((pose) => transform(pose).map(round)) };
-  for (const letter of ["M", "H", "A", "a", "b", "tau", "G", "gamma", "compliance"])
+  for (const letter of ["M", "H", "A", "K", "a", "b", "tau", "G", "gamma", "compliance"])
     result[letter] = (entries[letter] ?? []).map((values) => Array.from(values, round));
   return result;
 }
@@ -33,10 +33,12 @@ function transform([a, b, c, d, e, f, g, h, i, x, y, z]) {
   return [...R.flatMap((row, at) => [...row, ...lever[at]]), ...R.flatMap((row) => [0, 0, 0, ...row])];
 }
 
+const MASKED = ["M", "H", "Phi", "A", "K", "G", "compliance"]; // letters whose zeros are told
+
 // What is always 0, what is always 1, and what is some number: 2.
 function marksOf({ masks, a }, { dof, parent }) {
   const result = {};
-  for (const letter of ["M", "H", "Phi", "A", "G", "compliance"])
+  for (const letter of MASKED)
     result[letter] = (masks[letter] ?? []).map((mask) => Array.from(mask, Number));
   const moved = (k) => dof[k] > 0 || parent[k] < 0 || a[k].some((x) => x !== 0);
   result.a = dof.map((_, k) => new Array(a[k].length).fill(moved(k) ? 2 : 0));
@@ -48,9 +50,10 @@ function residuesOf(marks) {
   const next = residueSource();
   const value = (mark) => (mark === 2 ? next() : mark);
   const drawn = (letter) => [letter, marks[letter].map((block) => block.map(value))];
-  const result = Object.fromEntries(["M", "H", "Phi", "A", "G", "compliance"].map(drawn));
-  const upper = (at) => 6 * Math.min(Math.floor(at / 6), at % 6) + Math.max(Math.floor(at / 6), at % 6);
-  result.M = result.M.map((block) => block.map((_, at) => block[upper(at)])); // symmetric
+  const result = Object.fromEntries(MASKED.map(drawn));
+  const upper = (at, n) => n * Math.min(Math.floor(at / n), at % n) + Math.max(Math.floor(at / n), at % n);
+  for (const letter of ["M", "A"]) // symmetric
+    result[letter] = result[letter].map((block) => block.map((_, at) => block[upper(at, Math.sqrt(block.length))]));
   return result;
 }
 
@@ -146,8 +149,8 @@ export class Model {
   }
 
   _rank(block, rank, size) {
-    const { graph, gone } = this.engine;
-    const mate = graph.kind(block) === 0 ? graph.partner[block] : graph.bodies(block)[0];
+    const { graph, gone, near } = this.engine;
+    const mate = graph.plain ? ([...near[block]][0] ?? -1) : graph.kind(block) === 0 ? graph.partner[block] : graph.bodies(block)[0];
     const first = mate >= 0 && !gone[mate] ? `: eliminate ${graph.name(mate)} first` : "";
     return `${graph.name(block)} has rank ${rank} of ${size}${first}`;
   }

@@ -12,12 +12,15 @@ export function numeral(x) {
     const text = `${Math.abs(above)}${below > 1 ? `/${below}` : ""}`;
     return above < 0 ? `−${text}` : text;
   }
-  return String(Number(x.toPrecision(3))).replace("-", "−");
+  return decimal(x);
 }
+
+const decimal = (x) => String(Number(x.toPrecision(3))).replace("-", "−");
 
 // What is exact, and how many of its last letters the format has lost.
 function kept(low, high) {
   const [own, text] = [numeral(low), numeral(high)];
+  if (own.includes(".") && own === decimal(high)) return { text, struck: 0 }; // no fraction any more, and as near to it as is seen
   let same = 0;
   while (own.length === text.length && own[same] === text[same] && same < text.length) same++;
   return { text, struck: own === text ? 0 : text.length - same };

@@ -131,7 +131,7 @@ function answerOf(session) {
   if (answer) {
     const error = answer.error === null ? "not a number" : answer.error.toExponential(1);
     const by = answer.by === "pivotree" ? "measured by pivotree" : "computed on this page";
-    const told = ` of qdd kept in ${format}; error ${error} against the certified answer, ${by}.`;
+    const told = ` of ${engine.graph.answer} kept in ${format}; error ${error} against the certified answer, ${by}.`;
     return para("answer", h("strong", {}, `${answer.digits.toFixed(1)} digits`), told);
   }
   if (model.why) return null;
@@ -163,8 +163,8 @@ function table(session, replay) {
   const titles = ["order", "fill", "height", ...(data.entries ? ["ops", "digits"] : [])];
   const head = h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", { scope: "col" }, title))));
   const by = frame ? "of the masses and the tilt that are set, computed on this page" : "measured by pivotree";
-  const ops = `operations, composite inertias as ten numbers${frame ? ", of the example as given" : ""}`;
-  const numbers = data.entries ? `, digits in ${format} ${by}; ops: ${ops}` : "";
+  const ops = `; ops: operations, composite inertias as ten numbers${frame ? ", of the example as given" : ""}`;
+  const numbers = data.entries ? `, digits in ${format} ${by}${session.engine.graph.plain ? "" : ops}` : "";
   const starred = data.orders.some((order) => measured(order)?.marked) ? "; *: not to be relied on" : "";
   const caption = h("caption", {}, `Registered orders${numbers}${starred}`);
   return h("div", { class: "scroll" }, h("table", {}, caption, head, h("tbody", {}, ...rows)));

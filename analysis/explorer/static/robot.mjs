@@ -97,7 +97,7 @@ export class Robot extends Bodies {
   }
 
   static fits(data) {
-    return Boolean(data.entries) && data.bodies <= LONGEST;
+    return Boolean(data.entries?.pose) && data.bodies <= LONGEST;
   }
 
   destroy() {

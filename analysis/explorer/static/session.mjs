@@ -1,11 +1,10 @@
 // One elimination on the page: the order that is replayed, the user's own steps, brackets, the way back.
 
 import { Engine, completion } from "./engine.mjs";
-import { KINDS } from "./graph.mjs";
 import { Model } from "./model.mjs";
 import { formOf } from "./opening.mjs";
 
-const LETTERS = "pqfjcl"; // of KINDS, in addresses
+const LETTERS = "pqfjcl"; // of the kinds of blocks, in addresses
 
 export class Session {
   data; format; frame; names;
@@ -304,7 +303,7 @@ export class Session {
   // Groups of [kind, body], as pivotree's --order takes them.
   named(groups = this.engine.groups) {
     const { graph } = this.engine;
-    return groups.map((g) => g.map((b) => [KINDS[graph.kind(b)], graph.called(b)]));
+    return groups.map((g) => g.map((b) => [graph.kinds[graph.kind(b)], graph.called(b)]));
   }
 
   // Show groups of [kind, body]; where they cannot be done, throws and leaves all as it was.

@@ -2,7 +2,7 @@
 // mouse, touch and keys.  What a bracket meets at its turn is what tells one elimination from another.
 
 import { button, h, plural, replaced } from "./dom.mjs";
-import { KINDS, LAM } from "./graph.mjs";
+import { LAM } from "./graph.mjs";
 import { Labels } from "./labels.mjs";
 import { metIn, worked } from "./session.mjs";
 
@@ -94,12 +94,13 @@ export class Strip {
     const sub = kind === LAM ? graph.called(b) : `${labels.subscript.get(graph.body(b)) ?? ""}${labels.bodyOf.has(graph.body(b)) ? "′" : ""}`;
     if (!this.chips.has(b)) {
       const tag = this.actions ? "button" : "span";
-      this.chips.set(b, h(tag, { class: "chip", type: this.actions && "button", "data-block": b, "data-kind": KINDS[kind] }));
+      this.chips.set(b, h(tag, { class: "chip", type: this.actions && "button", "data-block": b, "data-kind": graph.kinds[kind] }));
     }
     const chip = this.chips.get(b);
     chip.classList.toggle("paired", paired);
     chip.title = graph.name(b); // beside its content, which is its name
-    if (chip.textContent !== LETTERS[kind] + sub) replaced(chip, h("i", {}, LETTERS[kind]), h("sub", {}, sub));
+    const letter = graph.plain ? "x" : LETTERS[kind];
+    if (chip.textContent !== letter + sub) replaced(chip, h("i", {}, letter), h("sub", {}, sub));
     return chip;
   }
 

@@ -74,7 +74,11 @@ export class Trace {
   enter() {
     const { graph, write: w, fronts } = this;
     const { n, structure, split } = graph;
-    const { copies, pieces, parent, rows = 6 } = structure;
+    const { copies, pieces, parent, pairs, rows = 6 } = structure;
+    if (pairs) {
+      this.enterBlocks(pairs);
+      return;
+    }
     for (let k = 0; k < n; k++) {
       const body = copies?.[k] ?? k;
       const massive = graph.massive[k];
@@ -101,6 +105,19 @@ export class Trace {
       }
     }
     this.enterLoops();
+  }
+
+  // A matrix of one's own: its blocks on the diagonal, those beside it, and the right-hand side.
+  enterBlocks(pairs) {
+    const { write: w, fronts, graph } = this;
+    const { n, geared, size } = graph;
+    const sized = (i, j) => [size[QDD * n + i], size[QDD * n + j]];
+    for (let k = 0; k < n; k++) {
+      const b = QDD * n + k;
+      if (geared[k]) fronts.set(b, b, w.input("A", k, ...sized(k, k)));
+      fronts.set(b, RHS, w.input("tau", k, size[b], 1));
+    }
+    pairs.forEach(([i, j], at) => fronts.set(QDD * n + i, QDD * n + j, w.input("K", at, ...sized(i, j))));
   }
 
   // f = B fJ + C fC with H B = 1 and H C = 0, so that fJ = tau.
@@ -144,7 +161,7 @@ export class Trace {
       }
       return merged;
     });
-    const joints = ({ blocks }) => blocks.every((b) => [QDD, LAM].includes(this.graph.kind(b)));
+    const joints = ({ blocks }) => !this.graph.plain && blocks.every((b) => [QDD, LAM].includes(this.graph.kind(b)));
     let tail = [];
     while (together && groups.length > 1 && groups.at(-1).length === 1 && joints(groups.at(-1)[0]))
       tail = [...groups.pop()[0].blocks, ...tail];

@@ -36,7 +36,7 @@ export class Legend {
     const { engine, model } = session;
     this.first.replaceChild(this.entry(look.large), this.first.firstChild);
     const names = engine.graph.blocks.length <= NAMED ? new Labels(engine, 0).key() : "";
-    this.key.textContent = names && `Bodies: ${names}.`;
+    this.key.textContent = names && `${engine.graph.plain ? "Blocks" : "Bodies"}: ${names}.`;
     const most = look.digits();
     const shown = look.heat && model.shadowed;
     const boxes = shown
@@ -69,7 +69,7 @@ export class Views {
     const labels = new Labels(engine, 0); // names of unknowns do not change
     this.scenes = [graphScene(engine, labels, WIDTH), eliminationScene(engine, labels, WIDTH, HEIGHT)];
     const left = `Elimination graph: ${plural(engine.left.length, "unknown")} left`;
-    const graph = drawn(this.graph, "Elimination graph, base on top", this.scenes[0], left);
+    const graph = drawn(this.graph, `Elimination graph${engine.graph.plain ? "" : ", base on top"}`, this.scenes[0], left);
     const pivots = `Elimination tree of ${plural(this.scenes[1].nodes.length, "pivot")}`;
     const tree = drawn(this.tree, "Elimination tree, last pivot on top", this.scenes[1], pivots);
     this.images = [graph, tree];

@@ -64,7 +64,7 @@ export function answered(session) {
   const order = known && !session.onPlan ? ` This is ${known.order.name}.` : whole || "";
   const answer = session.answer();
   if (!answer || answer.why) return ` All blocks are eliminated.${order}`;
-  return ` All blocks are eliminated: ${answer.digits.toFixed(1)} digits of qdd kept in ${format}.${order}`;
+  return ` All blocks are eliminated: ${answer.digits.toFixed(1)} digits of ${engine.graph.answer} kept in ${format}.${order}`;
 }
 
 // What the letters in a block's name are, in the order in which they stand there: [[TeX, words], ...].

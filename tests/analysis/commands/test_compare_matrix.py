@@ -13,7 +13,7 @@ import pivotree as pt
 from pivotree import kkt
 from pivotree.analysis.cli import main
 
-ROBOTS = ("list", "tune", "explore -o a.html", "check", "report", "guarantee", "simulate")
+ROBOTS = ("list", "tune", "check", "report", "guarantee", "simulate")
 
 
 @pytest.fixture

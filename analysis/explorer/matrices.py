@@ -1,0 +1,87 @@
+"""A matrix of one's own as one more model of the explorer's page: its blocks stand where joints do."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from itertools import pairwise
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from pivotree.kkt import Matrix
+
+#: what the page writes of a matrix in the place of a robot's letters
+LETTERS = {"M": "A", "qdd": "x"}
+TOLD = {"A": "a block of the matrix", "x": "the unknowns of a block"}
+#: what these orders are on a matrix; robots have them, too
+SAID = {
+    "natural": {"what": "Block after block as the matrix lists them.", "source": ""},
+    "minimum_degree": {
+        "what": "The block with the fewest unknowns coupled with it.",
+        "source": "Tinney & Walker 1967",
+    },
+}
+ORDERS = ("natural", "minimum_degree", "minimum_fill", "reverse_cuthill_mckee", "nested_dissection")
+
+
+def orders_of(system: Matrix) -> list[str]:
+    """The registered orders of graphs that are shown, METIS's where it is installed."""
+    found = find_spec("pymetis") and system.structure.graph.number_of_edges()
+    return [name for name in ORDERS if name != "nested_dissection" or found]
+
+
+def blocks_of(system: Matrix) -> dict[str, Any]:
+    """Names, sizes and couplings of the blocks, as the page's block graph takes them; and their places."""
+    structure = system.structure
+    pairs = np.zeros((2, 0), dtype=np.int64) if structure.pairs is None else structure.pairs
+    return {
+        "names": [str(name) for name in structure.names],
+        "parent": structure.parent.tolist(),
+        "dof": structure.dof.tolist(),
+        "order": structure.order.tolist(),
+        "letters": LETTERS,
+        "rows": 0,
+        "armature": structure.armature.astype(int).tolist(),
+        "pairs": pairs.T.tolist(),
+        "at": places_of(structure.graph),
+    }
+
+
+def places_of(graph: nx.Graph[Any]) -> list[list[float]]:
+    """(n, 2) places in a square of side 1, far apart where many edges lie between (Kamada & Kawai 1989)."""
+    whole = nx.Graph(graph.edges)
+    whole.add_nodes_from(graph)
+    whole.add_edges_from(pairwise(next(iter(part)) for part in list(nx.connected_components(whole))))
+    found = nx.kamada_kawai_layout(whole)
+    at = np.array([found[name] for name in graph])
+    low, size = at.min(axis=0), np.ptp(at, axis=0)
+    at = 0.5 + (at - low - size / 2) / max(float(size.max()), 1e-9)
+    return [[round(float(x), 4) for x in place] for place in at]
+
+
+def entries_of_matrix(system: Matrix) -> dict[str, Any]:
+    """Letter -> a flat list of each block, row by row: A on the diagonal, K beside it, tau for b.
+
+    ``masks`` say which entries are 0, as the entries of a robot do.
+    """
+    own: list[list[float]] = [[] for _ in system.rows]
+    beside = []
+    for i, j, values in system.given:
+        if i == j:
+            own[i] = flat(values)
+        else:
+            beside.append(flat(values))
+    masks = {
+        letter: ["".join("2" if x else "0" for x in block) for block in blocks]
+        for letter, blocks in (("A", own), ("K", beside))
+    }
+    right = [flat(system.rhs[rows]) for rows in system.rows]
+    none: list[list[float]] = [[] for _ in system.rows]
+    return {"Phi": [], "A": own, "K": beside, "a": none, "tau": right, "masks": masks}
+
+
+def flat(x: NDArray[Any]) -> list[float]:
+    """All numbers row by row, without -0."""
+    return [float(value) + 0.0 for value in np.ravel(x)]
