@@ -328,7 +328,7 @@ def _by_blocks(system: Matrix, value: Any) -> Any:
 @cache
 def _story() -> dict[str, Any]:
     """What the scenes show, whatever the model: three sliders on a line, as numbers and as rigid
-    bodies; the two of Example 2; and what ten links take."""
+    bodies; the two of Example 2; and what thirty links take."""
     known = ("abm", "crbm")
     rigid, two = (
         carried(explorer_data(build(tree), name, known, [BLAMED], story=False))
@@ -337,9 +337,9 @@ def _story() -> dict[str, Any]:
             ("example2:m1=1e8", example2(1e8)),
         )
     )
-    ten = build(chain(10))
-    counts = {name: trace(ten, orderings.get(name)).flops for name in known}
-    return {"line": along(rigid), "rigid": rigid, "digits": along(two), "ten": counts}
+    arm = build(chain(30))
+    counts = {name: trace(arm, orderings.get(name)).flops for name in known}
+    return {"line": along(rigid), "rigid": rigid, "digits": along(two), "thirty": counts}
 
 
 def algorithm_of(system: System, order: Any) -> dict[str, str]:

@@ -57,7 +57,7 @@ export class Board {
     });
     this.grid.addEventListener("focus", () => {
       this.shown = this.grid.matches(":focus-visible");
-      this.cursor ??= [this.scene.rows[0], this.scene.rows[0]];
+      this.cursor = (this.shown ? null : this.hovered) ?? this.cursor ?? [this.scene.rows[0], this.scene.rows[0]];
       this._say();
     });
     this.grid.addEventListener("blur", () => {

@@ -63,10 +63,10 @@ export class Boards {
     const { main, mirrors, node } = this;
     node.classList.toggle("more", mirrors.length > 0);
     this.width = node.clientWidth;
-    const narrow = this.width < 620;
+    const narrow = (globalThis.innerWidth || 900) < 620; // as in the stylesheet
     const across = narrow ? 1 : Math.min(mirrors.length + 1, 2);
     const room = (this.width - GAP * (across - 1)) / across;
-    const top = main.node.getBoundingClientRect().top + (globalThis.scrollY || 0);
+    const top = (node.closest(".main") ?? node).getBoundingClientRect().top + (globalThis.scrollY || 0);
     const high = Math.max(420, (globalThis.innerHeight || 900) - Math.max(top, 100) - HEADING - BRACKETS);
     const side = Math.floor(Math.max(240, Math.min(720, room, narrow ? room : high)));
     main.draw(side, mirrors.length ? partsAt(main.session, mirrors[0].session) : -1);

@@ -9,7 +9,7 @@ import { Session } from "./session.mjs";
 import { listingPanel } from "./listing.mjs";
 import { digitsIn } from "./arithmetic.mjs";
 import { orderDocument } from "./exporting.mjs";
-import { blockPanel, checkpointPanel, exportPanel, numbersPanel } from "./panels.mjs";
+import { blockPanel, checkpointPanel, exportPanel, numbersPanel, shareButton } from "./panels.mjs";
 import { Controls, Transport, themeButton } from "./controls.mjs";
 import { Legend, Views } from "./views.mjs";
 import { Actions } from "./actions.mjs";
@@ -23,6 +23,7 @@ import { Numerals } from "./numbers.mjs";
 import { Strip } from "./strip.mjs";
 import { unpacked } from "./packed.mjs";
 
+const FIRST = "Pick a block on the diagonal to eliminate it, or step along the order. Point at a block, or press M and the arrow keys, to see what it would do.";
 const WHOLE = 150; // bodies that are drawn block by block
 const WRITTEN = 24; // rows of a matrix of one's own whose numbers stand in its cells
 
@@ -82,9 +83,7 @@ class Explorer extends Actions {
       this._scene((data.scene ?? 1) - 1);
       return;
     }
-    this.show(
-      "Pick a block on the diagonal to eliminate it, or step along the order. Point at a block, or press M and the arrow keys, to see what it would do.",
-    );
+    this.show(FIRST);
   }
 
   destroy() {
@@ -177,7 +176,8 @@ class Explorer extends Actions {
     const story = this.data.story
       ? button("Seven scenes", "Seven scenes, from three numbers a body to your robot", () => this._scene(0), { class: "to-story" })
       : null;
-    return h("header", {}, title, h("div", { class: "row" }, story, themeButton(this), help));
+    const share = this.options.hash ? shareButton(this.data, (...said) => this.say(...said)) : null;
+    return h("header", {}, title, h("div", { class: "row" }, story, share, themeButton(this), help));
   }
 
   // -- the story ---------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ class Explorer extends Actions {
     delete this.root.dataset.mode;
     this.scenes.hidden = true;
     this.scenes.replaceChildren();
-    this.draw();
+    this.show(this.status.textContent || FIRST);
   }
 
   // The same blocks stand out wherever they are shown: in matrix, order, graph and robot.

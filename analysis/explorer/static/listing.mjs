@@ -153,7 +153,7 @@ export function listingPanel(session, say) {
     Python: pythonOf,
   };
   const buttons = Object.entries(kinds).map(([kind, made]) => {
-    const copy = () => copied(made(session()), `The algorithm as ${kind}`, body, say);
+    const copy = (event) => copied(made(session()), `The algorithm as ${kind}`, event, say);
     return button(kind, `Copy the algorithm as ${kind}`, copy, { class: "small" });
   });
   const list = h("ol", { class: "listing" });

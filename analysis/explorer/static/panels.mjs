@@ -232,12 +232,15 @@ export function checkpointPanel(session, go, beside, say) {
   return { node, focus };
 }
 
-// Copy a text; where the browser allows none, it stands below.
-export async function copied(text, called, host, say) {
+// Copy a text, and say so on the button that asked for it too; where the browser allows none, it stands below.
+export async function copied(text, called, { target }, say) {
+  const host = target.parentElement;
   host.querySelector("textarea")?.remove();
   try {
     await navigator.clipboard.writeText(text);
     say(`${called} is copied.`);
+    target.classList.add("copied");
+    setTimeout(() => target.classList.remove("copied"), 1500);
   } catch {
     // a page from a file may not be allowed to
     const field = h("textarea", { readonly: true, rows: "8", "aria-label": called }, text);
@@ -245,6 +248,14 @@ export async function copied(text, called, host, say) {
     field.select();
     say(`The browser lets this page copy nothing: ${called} stands below the buttons.`);
   }
+}
+
+// A button that copies what shows others exactly this view.
+export function shareButton({ model, served }, say) {
+  // a file and a server of this machine are nobody else's
+  const mine = served || location.protocol === "file:";
+  const sent = () => (mine ? `pivotree explore ${model} -o page.html, and open page.html${location.hash}` : location.href);
+  return button("Share", "Copy what shows exactly this view to others", (event) => copied(sent(), "This view", event, say));
 }
 
 // -- export ---------------------------------------------------------------------------------------
@@ -295,19 +306,12 @@ export function exportPanel(session, look, palette, say, drawn, chosen) {
     return button({ tikz: "TikZ", film: "film" }[kind] ?? kind.toUpperCase(), `Export as ${kind}`, () => make(kind));
   });
   const frame = () => `<iframe src="${location.href}" title="In which order would you eliminate?" width="100%" height="800"></iframe>`;
-  // a file and a server of this machine are nobody else's
-  const sent = () => {
-    const { model, served } = session().data;
-    const mine = served || location.protocol === "file:";
-    return mine ? `pivotree explore ${model} -o page.html, and open page.html${location.hash}` : location.href;
-  };
-  const send = button("view", "Copy what shows exactly this view to others", () => copied(sent(), "This view", body, say));
-  const embed = button("embed", "Copy what embeds this view in another page", () => copied(frame(), "The frame", body, say));
+  const embed = button("embed", "Copy what embeds this view in another page", (event) => copied(frame(), "The frame", event, say));
   body.append(
     range.node,
     between,
     h("div", { class: "row" }, ...kinds),
-    h("div", { class: "row" }, h("span", { class: "soft" }, "Copy"), send, embed),
+    h("div", { class: "row" }, h("span", { class: "soft" }, "Copy"), embed),
     para("soft", "The JSON is an order: pivotree solve MODEL --order FILE.json"),
     h("label", { class: "field" }, h("span", {}, "Open such a file, or a robot's"), input),
   );

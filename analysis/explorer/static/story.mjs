@@ -366,9 +366,10 @@ export class Story {
     const own = { fill: engine.fill, operations, groups: JSON.stringify(engine.groups) };
     if (!this.tries.some(({ groups }) => groups === own.groups)) this.tries.push(own);
     const best = [...this.tries].sort((a, b) => a.fill - b.fill || a.operations - b.operations)[0];
-    const { ten } = this.data;
-    const beyond = name === "abm" ? ` On an arm of ten links it takes ${count(ten.abm)} operations, where CRBM, all joints last, takes ${count(ten.crbm)}.` : "";
-    return `${cost} Best of ${plural(this.tries.length, "try")}: ${plural(best.fill, "block")}, ${count(best.operations)} operations.${called}${beyond}`;
+    const { thirty } = this.data;
+    const beyond = name === "abm" ? ` On an arm of 30 links it takes ${count(thirty.abm)} operations, where CRBM, all joints last, takes ${count(thirty.crbm)}.` : "";
+    const found = this.tries.length > 1 ? ` Best of ${this.tries.length} tries: ${plural(best.fill, "block")}, ${count(best.operations)} operations.` : "";
+    return `${cost}${found}${called}${beyond}`;
   }
 
   _hint() {
@@ -396,7 +397,7 @@ export class Story {
     for (const b of rowsOf(engine, "body")) {
       const found = engine.diagonal[b] >= 0 && !engine.gone[b] ? model.entries(b, b) : null;
       const both = found ? [found.low, found.high].map(([x]) => numeral(x)) : [];
-      if (both[0] !== both[1]) return `at step ${engine.step} a cell should hold ${both[1]}, and float32 holds ${both[0]}; `;
+      if (both[0] !== both[1]) return `at step ${engine.step} the cell of ${this._unknown(b)} should hold ${both[1]}, and float32 holds ${both[0]}; `;
     }
     return "";
   }

@@ -52,7 +52,7 @@ export function reported(session, record) {
   const counts = session.model.counts()?.slice(-2);
   const total = session.engine.done ? counts?.[1] : undefined;
   const work = worked({ flops: record.flops, operations: counts?.[1] - counts?.[0], total });
-  const cost = `${plural(record.fill.length, "block")} of fill, ${work}`;
+  const cost = `It fills ${filled(session.engine, record)}; ${work}`;
   return `Step ${record.step}: ${members(session, record)}. ${cost}${lost}.${answered(session)}`;
 }
 

@@ -595,11 +595,11 @@ def test_six_sequences_are_six_eliminations_and_one_is_abm(scene):
         assert ("this is ABM" in text) == (sequence == (2, 1, 0))
         best.append((fill, int(re.search(r"sequence takes (\d+) operations", text)[1])))
         fill, cost = min(best)
-        tries = "1 try" if len(best) == 1 else f"{len(best)} tries"
-        assert f"Best of {tries}: {fill} blocks, {cost} operations" in text
+        tries = f"Best of {len(best)} tries: {fill} blocks, {cost} operations"
+        assert (tries in text) == (len(best) > 1)
     assert min(best) == best[-1] and best.count(best[-1]) == 1
-    abm, crbm = (tape_of("chain:10", name).flops for name in ("abm", "crbm"))
-    assert f"ten links it takes {abm:,} operations, where CRBM, all joints last, takes {crbm:,}" in told(page)
+    abm, crbm = (tape_of("chain:30", name).flops for name in ("abm", "crbm"))
+    assert f"30 links it takes {abm:,} operations, where CRBM, all joints last, takes {crbm:,}" in told(page)
     hint = page.get_by_role("button", name="A hint")
     asked = [hint.click() or told(page) for _ in range(4)]
     assert len(set(asked)) == 3 and asked[3] == asked[0]
@@ -610,7 +610,8 @@ def test_digits_vanish_in_one_order_and_not_in_the_other(scene):
     struck = page.locator(".story .layer:not(.over) .struck")
     exact, single = 1 + 10**8, int(np.float32(1) + np.float32(10**8))
     page.get_by_role("button", name="Run crbm", exact=True).click()
-    assert f"should hold {exact}, and float32 holds {single}" in told(page) and "pivot is 0;" in told(page)
+    lost = f"the cell of p\u0308 of slider 2 should hold {exact}, and float32 holds {single}"
+    assert lost in told(page) and "pivot is 0;" in told(page)
     assert struck.all_text_contents() == ["1", "1"]  # of 100000001, and the whole pivot
     for _ in range(3):  # back to where the masses are added
         page.get_by_role("button", name="Undo the last step").click()
