@@ -64,7 +64,7 @@ LOOPS: dict[str, Order] = {name: _BY_NAME[name] for name in _NAMES if _BY_NAME[n
 """Orders that place the multipliers of closed loops and contacts, by name (docs/loops.md).
 
 >>> list(pt.orderings.LOOPS)
-['closed_early', 'lambda_first', 'lambda_first_abm', 'lcaba']
+['closed_early', 'clusters', 'lambda_first', 'lambda_first_abm', 'lcaba']
 """
 ORDERS: dict[str, Order] = {name: _BY_NAME[name] for name in _NAMES if name not in LOOPS}
 """Every registered order by its name, those of the literature first.

@@ -135,12 +135,15 @@ class Structure:
 
         Once the joints of all these bodies are eliminated, the multipliers can be eliminated.
         """
-        moving = paths(self.ties[self.tie_index[constraint]].bodies, self.parent)
-        return self.names[max(moving, key=self._place.__getitem__)]
+        return max(self.moving(constraint), key=self._place.__getitem__)
+
+    def moving(self, constraint: Hashable) -> list[Hashable]:
+        """Bodies whose joints move the ends of a loop: from these up to where they meet."""
+        return [self.names[k] for k in paths(self.ties[self.tie_index[constraint]].bodies, self.parent)]
 
     @cached_property
-    def _place(self) -> dict[int, int]:
-        return {int(k): i for i, k in enumerate(self.order)}
+    def _place(self) -> dict[Hashable, int]:
+        return {k: i for i, k in enumerate(self.tip_to_base)}
 
     @cached_property
     def tie_index(self) -> dict[Hashable, int]:

@@ -32,7 +32,7 @@ def oracle(order, of):
 
 @pytest.mark.parametrize("order", listed(orderings.LOOPS, unmarked=1))
 def test_counts_of_an_order_of_loops_are_those_of_booleans_and_of_the_tape(load, order):
-    soft, page = order != "closed_early", load("loop_pages").page(order)
+    soft, page = order not in ("closed_early", "clusters"), load("loop_pages").page(order)
     found = re.findall(r"^\| `([a-z_]+(?::[^`]*)?)` \|((?: [\d,]+ \|){8})$", page, re.M)
     assert len(found) == 6 and ("compliance of 0.01" in page) == soft
     for spec, cells in found:

@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from designs import listed
+from helpers import ROOT
+from mechanisms import differential, geared
 
 from pivotree import analysis, kkt, orderings
 from pivotree.kkt.model.load import from_spec
@@ -33,6 +35,36 @@ def test_lcaba_leaves_the_body_that_many_loops_tie_for_last():
     ours, other = (kkt.eliminate(system, orderings.get(name)) for name in ("lcaba", "lambda_first_abm"))
     assert (ours.fill, other.fill) == (30, 60) and ours.flops < other.flops / 3
     assert np.abs(ours.qdd - other.qdd).max() < 1e-8 * np.abs(other.qdd).max()
+
+
+@pytest.mark.parametrize("name", ["four_bar", "gripper", "differential", "geared"])
+def test_clusters_have_the_answer_of_the_other_orders(name):
+    """In fractions, to the last digit; a differential's cluster is what its motors move."""
+    made = {"differential": differential, "geared": lambda: geared(2)}.get(name)
+    tree, loops = made() if made else (from_spec(name), None)
+    system = kkt.build(tree, loops=tree.graph["loops"] if loops is None else loops)
+    found = [kkt.eliminate(system, orderings.get(order), "exact") for order in ("clusters", *orderings.LOOPS)]
+    assert all((other.qdd == found[0].qdd).all() and (other.lam == found[0].lam).all() for other in found)
+    groups = orderings.get("clusters")(system.structure)
+    if name == "differential":
+        bodies = [
+            {k for kind, k in group if kind == "qdd"} for group in groups if ("qdd", group[0][1]) in group
+        ]
+        assert bodies == [{"tool"}, set(system.structure.names) - {"tool", "base"}, {"base"}]
+    if name == "gripper":
+        assert groups[-1] == [("pdd", "palm"), ("qdd", "palm"), ("f", "palm")]
+
+
+def test_clusters_cost_what_the_page_says():
+    made = {f"an arm of {n} geared links": geared(n) for n in (6, 12)}
+    made["a differential on an arm"] = differential()
+    made |= {f"`{spec}`": (from_spec(spec), None) for spec in ("gripper", "stewart")}
+    page = (ROOT / "docs" / "loops.md").read_text(encoding="utf-8")
+    for name, (tree, loops) in made.items():
+        system = kkt.build(tree, loops=tree.graph["loops"] if loops is None else loops)
+        orders = map(orderings.get, ("clusters", "closed_early", "abm", "crbm"))
+        counts = [kkt.trace(system, order).flops for order in orders]
+        assert f"| {name} | {' | '.join(map(str, [len(tree), *counts]))} |" in page
 
 
 def test_multipliers_stand_where_the_name_says():

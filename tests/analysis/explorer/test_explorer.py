@@ -290,7 +290,7 @@ def test_operations_of_the_registered_orders(spec, part):
 
 LABELLED = {
     "chain:3": ("crbm", "abm", "lagrange", "virtual_work_split", "modified_abm_stretched"),
-    "four_bar": ("crbm", "abm", "lagrange", "closed_early"),
+    "four_bar": ("crbm", "abm", "lagrange", "closed_early", "clusters"),
     "stewart": ("lambda_first",),
     "geared": ("crbm", "lagrange"),
     "binary:2": ("base_to_tip", "minimum_degree", "random:0"),
