@@ -14,6 +14,8 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from pivotree.kkt.base.reading import read_text
+
 
 @dataclass(frozen=True)
 class Alias:
@@ -29,7 +31,7 @@ class Alias:
     differs: str
 
 
-_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_TABLE = tomllib.loads(read_text(Path(__file__).with_suffix(".toml")))
 ALIASES = {name: Alias(**told) for name, told in _TABLE.items()}
 """Methods of the literature that are a registered order under another name.
 

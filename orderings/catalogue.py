@@ -19,29 +19,12 @@ from .graphs import GRAPHS
 from .load import from_json, from_python, marked
 from .natural import random_order
 
-FIRST = (  # as tables and pages list them; others come after these, by name
-    "crbm",
-    "crbm_block_row",
-    "crbm_com",
-    "abm",
-    "modified_abm",
-    "modified_abm_stretched",
-    "projected_abm",
-    "joseph_abm",
-    "gain_abm",
-    "square_root_abm",
-    "bad_abm",
-    "virtual_work",
-    "virtual_work_split",
-    "lagrange",
-    "constraint_force",
-    "divide_and_conquer",
-    "base_to_tip",
-    "natural",
-    "random:0",
-    "minimum_degree",
-)
-
+FIRST = """
+crbm crbm_block_row crbm_com
+abm modified_abm modified_abm_stretched projected_abm joseph_abm gain_abm square_root_abm bad_abm
+virtual_work virtual_work_split lagrange constraint_force divide_and_conquer
+base_to_tip natural random:0 minimum_degree
+"""  # as tables and pages list them; others come after these, by name
 
 HERE = ("catalogue", "graphs")  # these hold no order of robots
 
@@ -59,7 +42,7 @@ def _orders() -> Iterator[Order]:
 
 
 _BY_NAME = {found.name: found for found in _orders()}
-_NAMES = dict.fromkeys((*FIRST, *sorted(_BY_NAME)))
+_NAMES = dict.fromkeys((*FIRST.split(), *sorted(_BY_NAME)))
 LOOPS: dict[str, Order] = {name: _BY_NAME[name] for name in _NAMES if _BY_NAME[name].loops}
 """Orders that place the multipliers of closed loops and contacts, by name (docs/loops.md).
 

@@ -7,12 +7,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from pivotree.kkt import Order, OrderError, Rules, Structure
+from pivotree.kkt import Order, OrderError, PivotSequence, Rules, Structure
 from pivotree.kkt.base.errors import UnreadableError, close_names
 from pivotree.kkt.base.foreign import foreign, module_of
 from pivotree.kkt.base.reading import read_json
-from pivotree.kkt.matrix.blocks import LINKS
-from pivotree.kkt.order.sequence import COMPOSITES
 
 SCHEMA = "pivotree-order/1"
 
@@ -70,11 +68,7 @@ def from_json(path: Path) -> Order:
     known = [field.name for field in fields(Rules)]
     if not (isinstance(rules, dict) and rules.keys() <= set(known)):
         raise OrderError(f"order {path}: rules are {rules!r}; give some of {', '.join(known)}")
-    if not isinstance(links, str) or links not in LINKS:
-        raise OrderError(f"order {path}: links are {links!r}; use {', '.join(LINKS)}")
-    if not isinstance(composites, str) or composites not in COMPOSITES:
-        right = " or ".join(COMPOSITES)
-        raise OrderError(f"order {path}: composites is {composites!r}; use {right}")
+    given = PivotSequence([], str(path), path.name, Rules(**rules), links, composites)  # checks them
 
     def listed(structure: Structure) -> list:
         # JSON has only texts and numbers, so that bodies and loops are found by their text
@@ -96,7 +90,7 @@ def from_json(path: Path) -> Order:
             for group in groups
         ]
 
-    return Order(listed, path.stem, path.name, Rules(**rules), links, composites)
+    return Order(listed, path.stem, given.source, given.rules, links, composites)
 
 
 def _by_text(names: Iterable[Any]) -> dict[str, Any]:
