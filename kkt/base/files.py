@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO
 
 from .errors import FormatError
@@ -78,19 +79,16 @@ def check_file(path: str | os.PathLike[str]) -> Path:
 def check_folder(path: str | os.PathLike[str]) -> Path:
     """Check, before any long work, that a folder can be made or written to.  Raises FormatError."""
     with writing(path, "output folder "):
-        _may_hold(_followed(path))
+        _may_hold(_followed(path), make=True)
     return Path(path)
 
 
 def made(path: str | os.PathLike[str]) -> Path:
     """Make a folder where it is missing; check that it can be written to.  Raises FormatError."""
+    place = _followed(check_folder(path))
     with writing(path, "output folder "):
-        place = _followed(path)
-        _may_hold(place)
         place.mkdir(parents=True, exist_ok=True)
-        probe = part_of(place / "probe")
-        probe.touch()
-        probe.unlink()
+        _may_hold(place)
     return Path(path)
 
 
@@ -181,7 +179,7 @@ def _place(path: str | os.PathLike[str]) -> Path:
     try:
         mode = place.stat().st_mode
     except FileNotFoundError:
-        _may_hold(place.parent, make=False)
+        _may_hold(place.parent)
         return place
     if stat.S_ISDIR(mode):
         raise _error(errno.EISDIR)
@@ -189,7 +187,7 @@ def _place(path: str | os.PathLike[str]) -> Path:
         raise OSError(errno.EINVAL, "is no plain file")
     if not os.access(place, os.W_OK):
         raise _error(errno.EACCES)
-    _may_hold(place.parent, make=False)
+    _may_hold(place.parent)
     return place
 
 
@@ -202,18 +200,14 @@ def _followed(path: str | os.PathLike[str]) -> Path:
         raise OSError(errno.EINVAL, "no file can have this name") from None
 
 
-def _may_hold(folder: Path, make: bool = True) -> None:
-    """Raise OSError where a folder takes no new file; a missing one stands for its parent."""
+def _may_hold(folder: Path, make: bool = False) -> None:
+    """Raise OSError where a folder takes no new file; one to ``make`` stands for its parent."""
     try:
-        status = folder.stat()
+        TemporaryFile(dir=folder).close()
     except FileNotFoundError:
         if not make or folder.parent == folder:
             raise
-        return _may_hold(folder.parent)
-    if not stat.S_ISDIR(status.st_mode):
-        raise _error(errno.ENOTDIR)
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise _error(errno.EACCES)
+        _may_hold(folder.parent, make)
 
 
 def _error(number: int) -> OSError:
