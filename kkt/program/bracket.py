@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -222,30 +222,11 @@ def present(refs: dict[int, Ref | None]) -> dict[int, Ref]:
     return {b: ref for b, ref in refs.items() if ref is not None}
 
 
-class BasePivot(Protocol):
-    """A square block A with the three uses that elimination makes of its inverse."""
-
-    blocks: tuple[int, ...]
-
-    def apply(self, c: Column) -> dict[int, Ref | None]:
-        """A^-1 c, block by block."""
-        ...
-
-    def quadratic(self, c1: Column, c2: Column, o1: int, o2: int | None) -> Ref | None:
-        """c1^T A^-1 c2; o1 == o2 says that the columns are the same, so the result symmetric."""
-        ...
-
-    def coupled(self, C: dict[int, dict[int, Ref]]) -> Iterator[tuple[int, int]]:
-        """Pairs of coupled blocks, each once, between which the pivot makes an update."""
-        ...
-
-    def inverse(self) -> dict[tuple[int, int], Ref | None]:
-        """A^-1 itself, block by block."""
-        ...
-
-
 class PairPivot:
-    """[[X, 1], [1, 0]] with the inverse [[0, 1], [1, -X]]: no arithmetic happens on the 1."""
+    """[[X, 1], [1, 0]] with the inverse [[0, 1], [1, -X]]: no arithmetic happens on the 1.
+
+    A base pivot has the uses that elimination makes of the inverse of its square block A.
+    """
 
     def __init__(self, write: Writer, blocks: tuple[int, ...], X: Ref | None) -> None:
         self.write = write
@@ -254,6 +235,7 @@ class PairPivot:
         self._lower: dict[int | None, Ref | None] = {}  # None: the right-hand side
 
     def apply(self, c: Column) -> dict[int, Ref | None]:
+        """A^-1 c, block by block."""
         x, z = self.blocks
         w = self.write
         return {x: c.get(z), z: w.sub(c.get(x), w.mul(self.X, c.get(z)))}
@@ -266,6 +248,7 @@ class PairPivot:
         return self._lower[o]
 
     def quadratic(self, c1: Column, c2: Column, o1: int, o2: int | None) -> Ref | None:
+        """c1^T A^-1 c2; o1 == o2 says that the columns are the same, so the result symmetric."""
         x, z = self.blocks
         w = self.write
         if o1 == o2:
@@ -283,7 +266,10 @@ class PairPivot:
         return w.add(upper, w.mul(w.t(c1.get(z)), self._second(o2, c2)))
 
     def coupled(self, C: dict[int, dict[int, Ref]]) -> Iterator[tuple[int, int]]:
-        """Blocks coupled through z with each other and with those through x; never x with x."""
+        """Pairs of coupled blocks, each once, between which the pivot makes an update.
+
+        They are coupled through z with each other and with those through x; never x with x.
+        """
         through = [o for o, c in C.items() if c.get(self.blocks[1])]
         for i, o1 in enumerate(through):
             for o2 in through[i:]:
@@ -297,13 +283,14 @@ class PairPivot:
         return max((self.write.shape(ref)[1] for ref in c.values() if ref), default=0)
 
     def inverse(self) -> dict[tuple[int, int], Ref | None]:
+        """A^-1 itself, block by block."""
         x, z = self.blocks
         size = self.write.shapes[self.X.value][0] if self.X else 6
         return {(x, z): self.write.eye(size), (z, z): self.write.neg(self.X)}
 
 
 class DensePivot:
-    """A block, or several, factored L D L^T; updates (c c^T)/d or (c/d) c^T."""
+    """A block, or several, factored L D L^T; updates (c c^T)/d or (c/d) c^T.  Uses are a pair's."""
 
     def __init__(
         self, write: Writer, blocks: tuple[int, ...], sizes: list[int], factor: Ref, gain: bool
@@ -366,6 +353,7 @@ class DensePivot:
         return result
 
 
+BasePivot = PairPivot | DensePivot
 Blocks = dict[int, dict[int, Ref]]
 
 
