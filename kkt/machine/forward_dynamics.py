@@ -26,7 +26,7 @@ from ..base.errors import (
     Undefined,
 )
 from ..matrix.closures import closures
-from ..matrix.configuration import Configuration, require_no_bias
+from ..matrix.configuration import Configuration
 from ..matrix.entries import LETTERS, Entries
 from ..matrix.system import System, alone, build, in_general
 from ..model.joints import GENERAL, TYPES
@@ -91,7 +91,12 @@ def system_to_trace(model: Any, loops: Sequence[Loop] | None = None, what: str =
             f"{what}: dry friction turns with the sign of the rates, and a program has no branch; "
             f"leave friction out at body {body!r}, and give it with tau"
         )
-    require_no_bias(system.graph)
+    for name, value in system.graph.nodes(data="bias"):
+        if value is not None:
+            raise ModelError(
+                f"body {name!r}: field 'bias' belongs to one state, and a compiled program to "
+                "all; give the joint by its type, such as universal"
+            )
     require_springs(system.tree, what)
     for loop in system.loops:
         turns_freely = loop.point or (loop.free is not None and loop.free.shape[1] > 0)

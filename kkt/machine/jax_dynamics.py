@@ -30,11 +30,12 @@ from ..matrix.system import System
 from ..model.joints import GENERAL, TYPES, from_quaternion
 from ..model.spatial import force_transform, matmul, matvec, spatial_inertia
 from ..program.columns import Columns
-from ..program.program import Batch, Instruction, Program, Ref, batches
+from ..program.program import Instruction, Program, Ref
 from ..program.residual_program import residual_program
 from ..tape.inputs import pivot_rows
 from .checking import require_pivots
 from .forward_dynamics import tape_of
+from .to_jax import Batch, batches
 
 
 class Numbers(NDArrayOperatorsMixin):

@@ -43,16 +43,6 @@ from .state import coordinates
 Floats = NDArray[np.float64]
 
 
-def require_no_bias(graph: nx.DiGraph[Any]) -> None:
-    """Raise ModelError for a body whose S° qd is given as numbers, which hold in one state."""
-    for name, value in graph.nodes(data="bias"):
-        if value is not None:
-            raise ModelError(
-                f"body {name!r}: field 'bias' belongs to one state, and a compiled program to "
-                "all; give the joint by its type, such as universal"
-            )
-
-
 @dataclass(frozen=True)
 class Configuration:
     """The places of each joint's numbers, and conversions to and from q and of rates."""

@@ -5,18 +5,12 @@ A program depends on the tree and the sequence of pivots only, never on a number
 
 A reader that goes through a block program, for blocks with any kind of values.
 
-A block program in batches: operations of one kind on blocks of one shape, side by side.
-
-An operation belongs to the first batch of its kind in which all its operands are known, so that
-equal subtrees, and equal steps of one bracket, are one operation on stacks of blocks.  Batches are
-for readers whose cost grows with calls and not with numbers, such as XLA, which compiles calls.
-
 The owner of each instruction of a block program: the body charged with its rounding error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -442,45 +436,6 @@ class BlockReader:
 
     def _across(self, i: Instruction, H: Any) -> Any:
         return self.basis("C", i)
-
-
-NAMED_BY_PLACE = ("input", "factor")  # their ``info`` says where they stand, not what they do
-
-
-class Batch(NamedTuple):
-    """Instructions of one kind; operand j of all of them is ``operands[j]``, None for zeros."""
-
-    op: str
-    symmetric: bool
-    info: tuple[Any, ...]
-    outs: tuple[int, ...]  # values that are made
-    operands: tuple[tuple[Ref, ...] | None, ...]
-    places: tuple[tuple[Any, ...], ...]  # ``info`` of each instruction
-    shape: tuple[int, int]
-
-
-def batches(
-    instructions: Iterable[Instruction], shapes: Sequence[tuple[int, int]], known: Iterable[int] = ()
-) -> list[Batch]:
-    """The batches of some instructions; in both sequences operands come before their uses.
-
-    ``known`` are values that were made before.
-    """
-    depth = dict.fromkeys(known, 0)
-    members: dict[tuple[Any, ...], list[Instruction]] = {}
-    for i in instructions:
-        depth[i.out] = 1 + max((depth[ref.value] for ref in i.present), default=0)
-        kinds = tuple(None if ref is None else (shapes[ref.value], ref.transposed) for ref in i.args)
-        what = i.info[:1] if i.op == "input" else () if i.op in NAMED_BY_PLACE else i.info
-        key = (depth[i.out], i.op, i.symmetric, what, kinds, shapes[i.out])
-        members.setdefault(key, []).append(i)
-    result = []
-    for (_, op, symmetric, info, _, shape), group in sorted(members.items(), key=lambda x: x[0][0]):
-        columns = zip(*(i.args for i in group), strict=True)
-        operands = tuple(None if None in column else column for column in columns)
-        outs, places = tuple(i.out for i in group), tuple(i.info for i in group)
-        result.append(Batch(op, symmetric, info, outs, operands, places, shape))
-    return result
 
 
 Owners = NDArray[np.int64]  # in the tree's order; -1 for none

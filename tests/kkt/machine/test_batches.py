@@ -4,7 +4,7 @@ import pytest
 from designs import listed
 
 from pivotree import kkt, orderings
-from pivotree.kkt.program.program import batches
+from pivotree.kkt.machine.to_jax import batches
 
 
 def program_of(name, tree):
