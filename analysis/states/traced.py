@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from pivotree.kkt import OrderError, SymbolicFactor, System, certify, trace
 from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.arithmetic.binary import Binary
+from pivotree.kkt.arithmetic.formats import Hardware, Lanes
 from pivotree.kkt.matrix.entries import LETTERS, RIGHT_HAND_SIDE, Entries
 from pivotree.kkt.matrix.system import least_size
 from pivotree.kkt.proof.longer import longer_name
@@ -27,7 +29,7 @@ from pivotree.kkt.proof.soundness import Said, blocks_of, by_chance, said
 from pivotree.kkt.solution.columns import enclosed
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 from pivotree.kkt.tape.inputs import pivot_rows
-from pivotree.kkt.tape.player import answers, first_bad
+from pivotree.kkt.tape.player import entered, first_bad, played, signed
 from pivotree.kkt.tape.tape import Tape
 
 KEPT = 2_000_000  # slots and operations of the tapes that are kept for later states
@@ -346,3 +348,57 @@ class TracedOrder:
             if system_of and (chance := by_chance(system_of(name))) is not None:
                 told[i] = Said(failed_at=chance, singular=True)
         return Answers(qdd, pivots, errors, left, told)
+
+
+# -- a tape run on many states at a time, with the results of single runs, bit for bit --------------
+
+LANES, ROOM = 64, 1 << 19  # states of a block, and numbers that it may hold
+
+
+def answers(
+    tape: Tape, chosen: Format, places: NDArray[np.int64], values: NDArray[Any], wanted: NDArray[np.int64]
+) -> NDArray[Any]:
+    """(m, w) values of the signed slots ``wanted`` (w,) after a run on each state.
+
+    ``values`` (m, p) are the entries of (4) in the slots ``places`` (p,), rounded already.  float64,
+    float32, formats of at most 25 bits rounded to nearest, and double-double go through the
+    operations with a block of states side by side; other formats go state after state.
+    """
+    from pivotree.kkt.arithmetic import floats
+
+    m = len(values)
+    if m == 1:  # alone is faster without the others' room
+        v = played(tape, chosen.runner(tape), entered(tape, chosen, places, values[0]))
+        return signed(v, wanted)[None]
+    lanes = max(1, min(LANES, ROOM // tape.slots))
+    out = np.empty((m, len(wanted)), dtype=chosen.dtype)
+    sign, slots = np.sign(wanted)[:, None], np.abs(wanted)
+    carrier = get_format("float64") if chosen.kind == "dd" else chosen
+    desk = entered(tape, carrier, places, values[:lanes].T)
+    low = np.zeros_like(desk) if chosen.kind == "dd" else None
+    with np.errstate(all="ignore"):
+        for at in range(0, m, lanes):
+            block = values[at : at + lanes]
+            here, k = slice(at, at + lanes), len(block)
+            desk[places, :k] = block.T  # columns beyond the last state repeat earlier ones
+            if low is None:
+                _run(tape, chosen, desk, k)
+                out[here] = (sign * desk[slots, :k]).T
+            else:
+                low[places] = 0.0
+                played(tape, Lanes(floats.lanes_pairs), (desk, low))
+                out.real[here] = (sign * desk[slots, :k]).T
+                out.imag[here] = (sign * low[slots, :k]).T
+    return out
+
+
+def _run(tape: Tape, chosen: Format, v: NDArray[Any], states: int) -> None:
+    from pivotree.kkt.arithmetic import floats
+
+    if isinstance(chosen, Hardware):
+        played(tape, Lanes(floats.lanes_native), v)
+    elif isinstance(chosen, Binary) and chosen.rounding == "nearest":
+        played(tape, Lanes(floats.lanes_nearest, chosen.grid), v)
+    else:
+        for column in v.T[:states]:
+            column[:] = played(tape, chosen.runner(tape), column.copy())

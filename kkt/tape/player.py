@@ -4,11 +4,6 @@ A float format plays in a numpy array, every other kind of number in a list of o
 :func:`played` is the one place that plays a tape: whoever looks at each operation asks
 :func:`watched`, and whoever computes beside each gives it a runner.
 
-A tape run on many states at a time, with the results of single runs, bit for bit.
-
-float64, float32, formats of at most 25 bits rounded to nearest, and double-double go through the
-operations with a block of states side by side; other formats go state after state.
-
 The operation that leaves the range of a fixed-point format, and its exact result.
 """
 
@@ -23,15 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import get_format
-from ..arithmetic.binary import Binary, Fixed
-from ..arithmetic.formats import DIV, SQRT, Chunk, Format, Hardware, Lanes, Runner
+from ..arithmetic.binary import Fixed
+from ..arithmetic.formats import DIV, SQRT, Chunk, Format, Runner
 from ..arithmetic.objects import InObjects, ZeroDivisor
 from ..base.errors import FormatError, Refusal, SingularError
 from ..matrix.blocks import Block
 from ..matrix.entries import LETTERS, Entries
 from ..matrix.system import System
-from ..program.program import Bodies
 from .tape import Elimination, StepRecord, Tape, Unknowns
 from .trust import NO_NUMBER
 
@@ -266,56 +259,6 @@ def _owner(system: System, letter: str, row: int) -> str:
     return f"body {names[row]!r}"
 
 
-LANES, ROOM = 64, 1 << 19  # states of a block, and numbers that it may hold
-
-
-def answers(
-    tape: Tape, chosen: Format, places: NDArray[np.int64], values: NDArray[Any], wanted: NDArray[np.int64]
-) -> NDArray[Any]:
-    """(m, w) values of the signed slots ``wanted`` (w,) after a run on each state.
-
-    ``values`` (m, p) are the entries of (4) in the slots ``places`` (p,), rounded already.
-    """
-    from ..arithmetic import floats
-
-    m = len(values)
-    if m == 1:  # alone is faster without the others' room
-        v = played(tape, chosen.runner(tape), entered(tape, chosen, places, values[0]))
-        return signed(v, wanted)[None]
-    lanes = max(1, min(LANES, ROOM // tape.slots))
-    out = np.empty((m, len(wanted)), dtype=chosen.dtype)
-    sign, slots = np.sign(wanted)[:, None], np.abs(wanted)
-    carrier = get_format("float64") if chosen.kind == "dd" else chosen
-    desk = entered(tape, carrier, places, values[:lanes].T)
-    low = np.zeros_like(desk) if chosen.kind == "dd" else None
-    with np.errstate(all="ignore"):
-        for at in range(0, m, lanes):
-            block = values[at : at + lanes]
-            here, k = slice(at, at + lanes), len(block)
-            desk[places, :k] = block.T  # columns beyond the last state repeat earlier ones
-            if low is None:
-                _run(tape, chosen, desk, k)
-                out[here] = (sign * desk[slots, :k]).T
-            else:
-                low[places] = 0.0
-                played(tape, Lanes(floats.lanes_pairs), (desk, low))
-                out.real[here] = (sign * desk[slots, :k]).T
-                out.imag[here] = (sign * low[slots, :k]).T
-    return out
-
-
-def _run(tape: Tape, chosen: Format, v: NDArray[Any], states: int) -> None:
-    from ..arithmetic import floats
-
-    if isinstance(chosen, Hardware):
-        played(tape, Lanes(floats.lanes_native), v)
-    elif isinstance(chosen, Binary) and chosen.rounding == "nearest":
-        played(tape, Lanes(floats.lanes_nearest, chosen.grid), v)
-    else:
-        for column in v.T[:states]:
-            column[:] = played(tape, chosen.runner(tape), column.copy())
-
-
 def overflow(system: System, tape: Tape, chosen: Fixed, entries: Entries) -> str | None:
     """The first operation whose result is beyond the format's words, in a sentence; or None.
 
@@ -335,9 +278,8 @@ def overflow(system: System, tape: Tape, chosen: Fixed, entries: Entries) -> str
 
 
 def _where(system: System, tape: Tape, operation: int) -> str:
-    instruction = np.searchsorted(tape.first, [operation], side="right") - 1
     step = np.concatenate([chunk.step for chunk in tape.chunks()])[operation : operation + 1]
-    body = int(Bodies(tape.program, system.tree.parent).of(instruction, step)[0])
+    body = int(tape.bodies(operation, operation + 1, step)[0])
     name = f"body {system.tree.names[body]!r}, " if body >= 0 else ""
     return f"{name}step {int(step[0]) + 1}"
 

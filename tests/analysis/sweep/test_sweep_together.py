@@ -13,14 +13,14 @@ from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.states import sample
 from pivotree.analysis.states.sample import entries_at, system_at
-from pivotree.analysis.states.traced import Equations, TracedOrder
+from pivotree.analysis.states.traced import Equations, TracedOrder, answers
 from pivotree.analysis.study.measure import States
 from pivotree.analysis.sweep import measure, read_config, sweep
 from pivotree.analysis.sweep.measure import tasks
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.proof.residual import backward_error
-from pivotree.kkt.tape.player import answers, rounded_entries, signed
+from pivotree.kkt.tape.player import rounded_entries, signed
 from pivotree.kkt.theorem.ranges import ranges_of
 
 CONFIG = """
