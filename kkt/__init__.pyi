@@ -9,6 +9,7 @@ from .base.errors import PivotreeError as PivotreeError
 from .base.errors import PivotreeWarning as PivotreeWarning
 from .base.errors import SingularError as SingularError
 from .base.errors import SizeError as SizeError
+from .machine.factored import factored as factored
 from .machine.kernel import Kernel as Kernel
 from .machine.kernel import compile as compile
 from .machine.to_jax import to_jax as to_jax
@@ -88,7 +89,6 @@ from .solution.refine import rigid as rigid
 from .solution.refine import softened as softened
 from .structure.symbolic import SymbolicFactor as SymbolicFactor
 from .structure.symbolic import symbolic as symbolic
-from .tape.factored import factored as factored
 from .tape.tape import Columns as Columns
 from .tape.tape import Elimination as Elimination
 from .tape.tape import Refinement as Refinement

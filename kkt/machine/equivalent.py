@@ -29,8 +29,8 @@ from ..model.fields import Floats
 from ..model.spatial import force_transform, skew
 from ..order.sequence import TEN, Order, PivotSequence, as_sequence
 from ..proof.idle import all_resist
-from ..tape.factored import factored
 from ..tape.tape import Tape
+from .factored import factored
 
 OUTPUTS = {"qdd", "inertia", "dqdd_dq", "dqdd_dqd", "dqdd_dtau"}  # of the joints alone
 TURNING, ALONG = ("revolute", "continuous"), ("revolute", "continuous", "prismatic")

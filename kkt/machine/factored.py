@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..matrix.system import System, build
 from ..model.fields import Floats
 from ..model.tree import compile_tree, require_graph
-from .emit import Emitter, mul, mul_symmetric
+from ..tape.emit import Emitter, mul, mul_symmetric
 
 WAYS = ("shift", "placement", "shift and turn")  # to cut a placement
 Poses = list[tuple[str, Floats, Floats]]
