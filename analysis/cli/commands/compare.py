@@ -106,6 +106,7 @@ def run(options: argparse.Namespace) -> int:
             refine=corrections,
             residual=residual,
             composites=options.composites,
+            reach=options.bits or options.json or folder is not None,
             progress=progress,
         )
         result = replace(result, model=options.model, state=state)  # as the user calls them
