@@ -267,3 +267,16 @@ def test_a_point_mass_on_a_fixed_joint_is_in_mujoco_s_model():
     kkt.add_body(tree, "sensor", "j3", joint="fixed", mass=0.5, p=(0.1, 0.2, 0.3))
     right = kkt.eliminate(kkt.build(tree), orderings.get("abm")).qdd
     assert mujoco_forward(tree)() == pytest.approx(right, rel=1e-12)
+
+
+def test_the_readme_tells_the_ratios_to_generated_code():
+    """Those of relaxed kernels, each ours / CasADi, for one state and in batches."""
+    readme, page = ((ROOT / name).read_text("utf-8") for name in ("README.md", "docs/benchmarks.md"))
+    tables = [table for table in page.split("\n\n") if "| CasADi |" in table]
+    ranges = []
+    for table, first in zip(tables, (2, 1), strict=True):  # one state names the order, too
+        rows = [line.strip("| ").split(" | ") for line in table.splitlines() if ", relaxed" in line]
+        times = [[float(cell) for cell in row[first : first + 3]] for row in rows]
+        assert all(abs(ours / theirs / ratio - 1.0) < 0.02 for theirs, ours, ratio in times)
+        ranges.append(f"{min(row[2] for row in times):.1f} to {max(row[2] for row in times):.1f}")
+    assert f"take {ranges[0]} of the time of Pinocchio" in readme and f"in batches {ranges[1]}." in readme
