@@ -43,7 +43,8 @@ def measured(name: str, order: str, outputs: tuple[str, ...]) -> str:
     path = str(robot_files()[name][0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        kernel = kkt.compile(kkt.load(f"robot:{name}"), orderings.get(order), outputs=outputs)
+        tree = kkt.load(f"robot:{name}", merge_fixed=False)
+        kernel = kkt.compile(tree, orderings.get(order), outputs=outputs)
     model = pin.buildModelFromUrdf(path)
     floating = model.nv != kernel.N
     if floating:

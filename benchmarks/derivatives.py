@@ -96,7 +96,7 @@ def loaded(models: Iterable[str]) -> Iterator[tuple[str, nx.DiGraph]]:
             held.graph.graph["loops"] = held.loops
             yield name, held.graph
         else:
-            yield name, kkt.load(name)
+            yield name, kkt.load(name, merge_fixed=False)
 
 
 def main() -> None:

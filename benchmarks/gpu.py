@@ -175,7 +175,7 @@ def checked(program: Program, right: NDArray) -> Row:
 
 def rows_of(name: str, states: int, chunk: int, rounds: int, patience: float) -> Iterator[Row]:
     """Every row of one robot, in both precisions: those that failed first."""
-    tree = kkt.load(name)
+    tree = kkt.load(name, merge_fixed=False)
     reference = kkt.compile(tree, orderings.get("abm"))
     batch = [a.astype(np.float32) for a in random_states(reference, states)]
     right = reference(*(a.astype(float) for a in batch))

@@ -158,7 +158,7 @@ def robots(options: argparse.Namespace) -> dict:
     found: dict[str, list[float]] = {}
     for name in names.values():  # every file once
         with contextlib.suppress(kkt.PivotreeError):
-            tree = kkt.load(f"robot:{name}", None, merge_fixed=True)
+            tree = kkt.load(f"robot:{name}")
             found[name] = ratios(options, tree, options.first)
     worst = {name: max(values) for name, values in found.items() if values}
     most = max(worst, key=worst.__getitem__, default="")
@@ -180,7 +180,7 @@ def boxes(options: argparse.Namespace) -> dict:
     A box is a ball for each angle; it is made narrower by fifths until no pivot, in 192 bits, holds
     zero, and the median of many centres counts. The first angle turns the whole arm.
     """
-    tree = kkt.load("robot:ur5", None, merge_fixed=True)
+    tree = kkt.load("robot:ur5")
     arm = Exact(kkt.build(tree))
     draw = np.random.default_rng(options.first)
     widths = []

@@ -38,7 +38,7 @@ FEET = {
 
 def standing(name: str, fixed: bool = False) -> kkt.System:
     """The robot with all its feet held by sticking contacts, three rows each."""
-    tree = kkt.load(f"robot:{name}", floating=not fixed, merge_fixed=True)
+    tree = kkt.load(f"robot:{name}", floating=not fixed)
     across = np.eye(3)[:2]
     feet = [kkt.contact(foot, (0, 0, 0), tangents=across, name=foot) for foot in FEET[name]]
     return kkt.build(tree, loops=feet)

@@ -84,7 +84,7 @@ def robot_of(name: str, count: int) -> Robot:
         if mujoco_peer:
             mujoco = mujoco_peer.read_pair(files[name], False, True)[1]
     else:
-        tree = kkt.load(name)
+        tree = kkt.load(name, merge_fixed=False)
         system = kkt.build(tree)
         peer = pinocchio_peer.Peer(system, pinocchio_peer.model_of(tree))
         if mujoco_peer and "floating" not in system.tree.joint:

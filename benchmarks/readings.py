@@ -46,7 +46,7 @@ class Robot:
     """A tree, its model in MuJoCo, and random states of it in both coordinates."""
 
     def __init__(self, name: str, states: int) -> None:
-        self.tree = pt.load(name, merge_fixed=True)
+        self.tree = pt.load(name)
         self.arrays = kkt.compile_tree(self.tree)
         self.spec = mujoco_spec(self.tree)
         self.model = self.spec.compile()

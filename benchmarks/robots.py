@@ -84,6 +84,6 @@ def _system(name: str) -> kkt.System | None:
     from random_states import read_quietly, robots
 
     if ":" in name or name in WHOLE[0]:
-        return kkt.build(kkt.load(name))
+        return kkt.build(kkt.load(name, merge_fixed=False))
     files = robots()
     return read_quietly(files[name], False, True) if name in files else None

@@ -34,7 +34,7 @@ def rows(names: tuple[str, ...], rounds: int) -> Iterator[Row]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", kkt.MimicWarning)
             warnings.simplefilter("ignore", kkt.InertiaWarning)
-            yield from _beside(name, kkt.build(kkt.load(f"robot:{name}")), rounds)
+            yield from _beside(name, kkt.build(kkt.load(f"robot:{name}", merge_fixed=False)), rounds)
 
 
 def _beside(name: str, system: kkt.System, rounds: int) -> Iterator[Row]:

@@ -50,7 +50,7 @@ def medians(tasks: dict[str, Callable[[], object]], repeat: int) -> dict[str, fl
 
 
 def overheads(spec: str, order: str, repeat: int) -> tuple[Tape, dict[str, float]]:
-    system = kkt.build(kkt.load(spec))
+    system = kkt.build(kkt.load(spec, merge_fixed=False))
     tape = kkt.trace(system, orderings.get(order))
     entries = system.entries
     body = next(b for b, d in zip(system.tree.names, system.tree.dof, strict=True) if d)
@@ -90,7 +90,7 @@ def straight_line(tape: Tape) -> Callable:
 def against_compiled(repeat: int) -> tuple[int, float, float]:
     """Operations, and nanoseconds an operation of the tape's loop and of straight-line code."""
     spec, order = SMALL
-    system = kkt.build(kkt.load(spec))
+    system = kkt.build(kkt.load(spec, merge_fixed=False))
     tape = kkt.trace(system, orderings.get(order))
     (chunk,) = tape.chunks()
     v = np.tile(started(tape, system.entries, FLOAT32), (TOGETHER, 1))

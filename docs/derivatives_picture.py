@@ -51,7 +51,7 @@ Table = dict[tuple[str, str, str], tuple[float, float]]  # by model, order and m
 def measured(name: str) -> list[tuple]:
     """Every order on one model in random states."""
     spec, floats = MODELS[name]
-    tree = kkt.load(spec, floating=True if floats else None, merge_fixed=True)
+    tree = kkt.load(spec, floating=True if floats else None)
     base = kkt.build(tree)
     ranges = ranges_of(base)
     return rows_of(name, (system_at(base, ranges, 0, number) for number in range(STATES)))

@@ -80,8 +80,8 @@ class Fields:
             raise self.wrong(field, value, "a text")
         return value.strip()
 
-    def yes(self, field: str) -> bool:
-        value = self.take(field, False)
+    def yes(self, field: str, default: bool = False) -> bool:
+        value = self.take(field, default)
         if not isinstance(value, bool):
             raise self.wrong(field, value, "true or false")
         return value
@@ -164,7 +164,7 @@ def models_of(fields: Fields) -> list[list[Model]]:
 def _models(fields: Fields, place: str, entry: Any, ranges: Mapping[str, tuple[Value, ...]]) -> list[Model]:
     options = Fields(fields.path, entry if isinstance(entry, dict) else {"model": entry}, place)
     text = options.text("model")
-    how = {"floating": options.yes("floating"), "merge_fixed": options.yes("merge_fixed")}
+    how = {"floating": options.yes("floating"), "merge_fixed": options.yes("merge_fixed", True)}
     options.done()
     names = list(dict.fromkeys(HOLE.findall(text)))
     for name in names:
@@ -172,7 +172,7 @@ def _models(fields: Fields, place: str, entry: Any, ranges: Mapping[str, tuple[V
             known = nearest(name, ranges) if ranges else "write a table [ranges]"
             raise PivotreeError(f"{fields.path}: {place} takes range {name!r}, not given; {known}")
     of_file = not names and (text.startswith("robot:") or Path(text).suffix.lower() in SUFFIXES)
-    if any(how.values()) and not of_file:
+    if (how["floating"] or not how["merge_fixed"]) and not of_file:
         right = "a .urdf file or robot:NAME, or leave out floating and merge_fixed"
         raise fields.wrong(place, text, right)
     try:

@@ -71,7 +71,7 @@ def _(mo):
 def _(jax, jnp, kkt, np, orderings, warnings):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the file couples the fingers, which are held here
-        panda = kkt.load("robot:panda", merge_fixed=True)
+        panda = kkt.load("robot:panda")
     for finger in ("panda_leftfinger", "panda_rightfinger"):
         panda.nodes[finger]["joint"] = "fixed"
     for name in ("q", "qd", "tau"):  # the state of all nine joints

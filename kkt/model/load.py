@@ -192,7 +192,7 @@ SUFFIXES = (".urdf", ".xacro", ".json", ".xml")  # of files that hold a model
 def load(
     spec: str | os.PathLike[str],
     floating: bool | None = None,
-    merge_fixed: bool = False,
+    merge_fixed: bool = True,
     mimic: str = "free",
     dynamics: bool = False,
     packages: Mapping[str, str] = NONE,
@@ -205,7 +205,8 @@ def load(
     * ``robot:NAME``, from the package example-robot-data;
     * a gallery spec such as ``chain:100`` or ``example3:m1=1e8,case=2``.
 
-    The options are those of :func:`kkt.read_urdf` and matter to URDF files only; ``floating``
+    The options are those of :func:`kkt.read_urdf` and of the command line's ``--urdf``, and matter to
+    URDF files only: links behind fixed joints are merged unless ``merge_fixed`` is False.  ``floating``
     None is the robot's own default for ``robot:NAME``, and False for a path.  Raises ModelError
     for a path that does not exist, an unknown name, and a file that is wrong.
 

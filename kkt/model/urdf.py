@@ -258,7 +258,7 @@ def require_mimic(mimic: str) -> None:
 def read_urdf(
     path: str | os.PathLike[str],
     floating: bool = False,
-    merge_fixed: bool = False,
+    merge_fixed: bool = True,
     mimic: str = "free",
     dynamics: bool = False,
     packages: Mapping[str, str] = NONE,
@@ -268,7 +268,7 @@ def read_urdf(
 
     * ``floating``: the root link is a body on a floating joint; else it is fixed to the world.
     * ``merge_fixed``: links behind fixed joints are joined to the body that they are fixed to (and
-      vanish where that is the world); else they are bodies on joints of 0 dof.
+      vanish where that is the world), which changes no qdd; else they are bodies on joints of 0 dof.
     * ``mimic``: joints that mimic another are ``"free"``, or ``"fixed"`` at their offset, which is
       their position while the other is at 0, both with a MimicWarning; or they are ``"coupled"``
       by a row (:func:`kkt.coupled_joints`) in ``graph["loops"]``.

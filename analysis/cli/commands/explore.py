@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
         shown: list[Any] = [system]
 
         def read(spec: str, name: str) -> dict[str, Any]:
-            other = system_of_any(kkt.load(spec, merge_fixed=True))
+            other = system_of_any(kkt.load(spec))
             document = explorer_data(other, name, orders, formats)
             shown[0] = other
             return document

@@ -148,7 +148,7 @@ def reading():
     systems = []
 
     def read(spec, name):
-        systems.append(kkt.build(kkt.load(spec, merge_fixed=True)))
+        systems.append(kkt.build(kkt.load(spec)))
         return explorer_data(systems[-1], name, ["abm"], ["float32"], story=False)
 
     def tell(path):

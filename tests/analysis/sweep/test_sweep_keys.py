@@ -114,7 +114,7 @@ def test_a_robot_by_its_name_is_known_by_what_it_is(written, monkeypatch):
 
 def test_how_a_file_is_read_is_of_its_key(written):
     written({"r.urdf": URDF}, "2")
-    ways = ["", ", floating = true", ", merge_fixed = true"]
+    ways = ["", ", floating = true", ", merge_fixed = false"]
     assert len({digest(f'{{model = "r.urdf"{way}}}') for way in ways}) == len(ways)
 
 
