@@ -51,9 +51,10 @@ from pivotree.kkt.tape.tape import Tape
 
 from .. import listing
 from ..comparison.row import REFERENCE_DIGITS, digits_of, marked
+from ..listing.matrices import SAID
 from ..rounding.blame import blame
 from ..symbols import tex_letters, told_letters
-from .matrices import SAID, TOLD, blocks_of, entries_of_matrix, orders_of
+from .matrices import TOLD, blocks_of, entries_of_matrix, orders_of
 
 TILTS = (0.0, 15.0, 30.0, 45.0, 60.0, 75.0, 90.0)  # [degrees]
 RATIOS = tuple(10.0**k for k in range(10))  # mass of the tip over that of the base
@@ -342,9 +343,9 @@ def _story() -> dict[str, Any]:
     return {"line": along(rigid), "rigid": rigid, "digits": along(two), "thirty": counts}
 
 
-def algorithm_of(system: System, order: Any) -> dict[str, str]:
+def algorithm_of(system: System | Matrix, order: Any) -> dict[str, str]:
     """An order told as loops, in the letters of the page: as text, and as an article in LaTeX."""
-    told = listing.of(system, order, "ascher")
+    told = listing.of(system, order) if isinstance(system, Matrix) else listing.of(system, order, "ascher")
     return {style: listing.render(told, style) for style in ("text", "latex")}
 
 
@@ -448,7 +449,7 @@ def _measured(
     small = system.structure.n <= MEASURED
     if BLAMED in formats and small:
         result["blame"] = _blamed(system, tape, model)
-    if small and not isinstance(system, Matrix):
+    if small:
         with suppress(OrderError, SizeError):
             result["algorithm"] = algorithm_of(system, function)
     return result

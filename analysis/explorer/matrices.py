@@ -15,14 +15,6 @@ from pivotree.kkt import Matrix
 #: what the page writes of a matrix in the place of a robot's letters
 LETTERS = {"M": "A", "qdd": "x"}
 TOLD = {"A": "a block of the matrix", "x": "the unknowns of a block"}
-#: what these orders are on a matrix; robots have them, too
-SAID = {
-    "natural": {"what": "Block after block as the matrix lists them.", "source": ""},
-    "minimum_degree": {
-        "what": "The block with the fewest unknowns coupled with it.",
-        "source": "Tinney & Walker 1967",
-    },
-}
 ORDERS = ("natural", "minimum_degree", "minimum_fill", "reverse_cuthill_mckee", "nested_dissection")
 
 

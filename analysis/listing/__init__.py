@@ -6,19 +6,46 @@ abm on chain_2 (Featherstone 1983; Ascher, Pai & Cloutier 1996, eqs (5)-(7))
 ...
 """
 
+from typing import Any, overload
+
+from pivotree.kkt import Matrix, System
 from pivotree.kkt.base.errors import OrderError
 
+from . import listing, matrices
 from .latex import latex
-from .listing import Listing, of
+from .listing import Listing
+from .matrices import MatrixListing
 from .python import python
 from .text import full, pseudocode, text
 
-__all__ = ["Listing", "full", "of", "render"]
+__all__ = ["Listing", "MatrixListing", "full", "of", "render"]
 
 STYLES = {"text": text, "pseudocode": pseudocode, "latex": latex, "python": python}
 
 
-def render(listing: Listing, style: str = "text") -> str:
+@overload
+def of(system: System, order: Any, notation: str | None = None) -> Listing: ...
+@overload
+def of(system: Matrix, order: Any, notation: str | None = None) -> MatrixListing: ...
+def of(system: System | Matrix, order: Any, notation: str | None = None) -> Listing | MatrixListing:
+    """The listing of an order (a function, a sequence, or a name) on a robot's tree, or on a matrix.
+
+    ``notation`` is "ascher", "featherstone" or "yamane"; without it, the one in which the order is
+    known.  A matrix has one notation.  Raises OrderError for an order that cannot be eliminated or an
+    unknown notation, and SizeError for one that fills in too much to be read.
+
+    >>> from pivotree.analysis import listing
+    >>> listing.of(pt.build(pt.chain(2)), "abm", notation="ascher").notation
+    'ascher'
+    """
+    if not isinstance(system, Matrix):
+        return listing.of(system, order, notation)
+    if notation is not None:
+        raise OrderError(f"notation {notation!r}: is of robots, and {system.name} is a matrix; leave it out")
+    return matrices.of_matrix(system, order)
+
+
+def render(listing: Listing | MatrixListing, style: str = "text") -> str:
     """The listing in a style: "text", loops and lines, symbols explained; "pseudocode", loops and
     assignments in no language; "latex", a standalone article; "python", a numpy script that
     runs.  Raises OrderError for another style.
@@ -32,4 +59,6 @@ def render(listing: Listing, style: str = "text") -> str:
     """
     if style not in STYLES:
         raise OrderError(f"style {style!r} is unknown; use {', '.join(STYLES)}")
+    if isinstance(listing, MatrixListing):
+        return matrices.STYLES[style](listing)
     return STYLES[style](listing)

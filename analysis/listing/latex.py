@@ -148,13 +148,13 @@ def _legend(listing: Listing, style: Latex) -> str:
 def _loop(listing: Listing, style: Latex, loop: Loop) -> str:
     words = re.sub(r"\bk\b|N_k [<>] \d", r"$\g<0>$", head(listing, loop))
     parts = [rf"\medskip\textbf{{{words[0].upper()}{words[1:]}}}"]
-    rows = [row for line in loop.lines for row in _rows(style, line)]
-    if rows:
-        parts.append("\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}")
+    made = [row for line in loop.lines for row in rows(style, line)]
+    if made:
+        parts.append("\\begin{align*}\n" + " \\\\\n".join(made) + "\n\\end{align*}")
     return "\n".join(parts)
 
 
-def _rows(style: Latex, line: Line) -> Iterator[str]:
+def rows(style: Latex, line: Line) -> Iterator[str]:
     """A long sum goes on in the next row, inside brackets too."""
     for left, right, notes, when in told(style, line):
         notes += [when] * bool(when)

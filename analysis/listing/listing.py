@@ -495,16 +495,7 @@ class Listing:
 
 
 def of(system: System, order: Any, notation: str | None = None) -> Listing:
-    """The listing of an order (a function, a sequence, or a name) on the system's tree.
-
-    ``notation`` is "ascher", "featherstone" or "yamane"; without it, the one in which the order is
-    known.  Raises OrderError for an order that cannot be eliminated or an unknown notation, and
-    SizeError for one that fills in too much to be read.
-
-    >>> from pivotree.analysis import listing
-    >>> listing.of(pt.build(pt.chain(2)), "abm", notation="ascher").notation
-    'ascher'
-    """
+    """As the room's own ``of``, on a robot."""
     require_system(system)
     chosen = as_order(order)
     name = chosen.name

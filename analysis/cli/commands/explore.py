@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
         from ...explorer.data import algorithm_of
         from ...explorer.server import ExplorerServer, serve
 
-        shown: list[Any] = [system]
+        shown = [system]
 
         def read(spec: str, name: str) -> dict[str, Any]:
             other = system_of_any(kkt.load(spec))

@@ -11,7 +11,7 @@ from pivotree.kkt.base.files import write_whole
 from ..arguments import Parser, add_model, add_order
 from ..limits import LISTED, admit
 from ..progress import progress_shown
-from .shared import file_of, system_of, written
+from .shared import file_of, matrix_of, system_of, written
 
 EXAMPLES = ("list chain:4 --order abm", "list robot.urdf --order crbm --style latex -o crbm.tex")
 
@@ -35,15 +35,18 @@ def declare(command: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     from ... import listing
 
+    matrix = matrix_of(options, "style", "notation", "output")
     function = orderings.get(options.order)
     path = None if options.output is None else file_of(options.output)
     with progress_shown() as progress:
-        system = system_of(options)
-        smaller = "use a smaller model of the same kind, such as chain:10"
-        admit(options, system, {options.order: function}, LISTED, smaller)
         progress(f"reading {options.order} as formulas")
-        told = listing.of(system, function, options.notation)
-        text = listing.render(told, options.style)
+        if matrix is not None:
+            text = listing.render(listing.of(matrix, function, options.notation), options.style)
+        else:
+            system = system_of(options)
+            smaller = "use a smaller model of the same kind, such as chain:10"
+            admit(options, system, {options.order: function}, LISTED, smaller)
+            text = listing.render(listing.of(system, function, options.notation), options.style)
     if path is None:
         sys.stdout.write(text)
     else:

@@ -11,9 +11,10 @@ from scipy.linalg import hilbert
 
 import pivotree as pt
 from pivotree import kkt
+from pivotree.analysis import listing
 from pivotree.analysis.cli import main
 
-ROBOTS = ("list", "tune", "check", "report", "guarantee", "simulate")
+ROBOTS = ("tune", "check", "report", "guarantee", "simulate")
 
 
 @pytest.fixture
@@ -57,6 +58,21 @@ def test_shares_of_a_matrix_s_error_add_up_to_it(file, capsys):
     assert "natural in float32 on grid.mtx: x_5 is off by" in capsys.readouterr().out
 
 
+def test_an_order_is_listed_by_the_matrix_s_own_names(file, capsys):
+    assert main(["list", file]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("minimum_degree on grid (Tinney & Walker 1967)") and "  W_01 = A_01\n" in out
+    matrix = pt.matrix(np.linalg.inv(hilbert(6)).round(), blocks={"a": [1, 0], "b": [2], "c": [3, 5, 4]})
+    told = listing.of(matrix, [["b"], ["c", "a"]])
+    assert "D_(c a) = A_{(c a),(c a)} - W_{b,(c a)}ᵀ D_b⁻¹ W_{b,(c a)}" in listing.render(told)
+    for order in ([["b"], ["c", "a"]], "natural"):
+        made: dict = {"__name__": "__main__"}
+        exec(listing.render(listing.of(matrix, order), "python"), made)
+        assert all(np.allclose(x, 1.0, atol=1e-6) for x in made["solution"](made["A"], made["b"]).values())
+    with pytest.raises(kkt.SizeError, match="takes 20,500 lines on matrix, and 2,000 are told"):
+        listing.of(pt.matrix(np.ones((200, 200)) + np.eye(200)), "natural")
+
+
 def test_figures_of_a_matrix(file, tmp_path, capsys):
     for kind, name in (("spy", "a.tex"), ("orders", "b.pdf"), ("before-after", "c.pdf")):
         assert main(["figure", kind, file, "-o", name]) == 0 and (tmp_path / name).stat().st_size > 500
@@ -71,6 +87,7 @@ def test_figures_of_a_matrix(file, tmp_path, capsys):
         ("compare bad.mtx", "give a Matrix Market file"),
         ("figure pivots grid.mtx -o a.pdf", "kind 'pivots' is of robots, and grid is a matrix; use spy"),
         ("blame grid.mtx --output 16", "output '16': is no block here; use a block's name"),
+        ("list grid.mtx --notation ascher", "notation 'ascher': is of robots, and grid is a matrix"),
         ("blame grid.mtx --derivatives", "option --derivatives: is of robots"),
         *((f"{command} grid.mtx", "grid.mtx: is a matrix, and this asks for a robot") for command in ROBOTS),
     ],

@@ -1,0 +1,247 @@
+"""An order of a matrix of one's own as an algorithm: a line for each block that a group forms, by name.
+
+A matrix has no bodies to loop over, and is told group by group: the sparse L D L^T that its order is.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pivotree.kkt.base.errors import OrderError, SizeError
+from pivotree.kkt.order.pivots import plan
+from pivotree.kkt.order.sequence import as_order
+from pivotree.kkt.solution.matrix import Matrix
+from pivotree.kkt.structure.symbolic import symbolic
+
+from ..symbols import Symbol, escaped
+from .latex import HEAD, Latex, rows
+from .listing import COUPLING, LEFT, MATRIX, PIVOT, RIGHT, SOLUTION
+from .loops import Line
+from .nodes import Family, Index, Leaf, Node, Sum, Term
+from .python import Script
+from .style import Style
+from .text import formulas
+
+LINES = 2000  # that are told; more are read by nobody
+SYMBOLS: dict[Family, Symbol] = {
+    MATRIX: Symbol("A", "A", "A", "blocks of the matrix"),
+    RIGHT: Symbol("b", "b", "b", "right-hand side"),
+    PIVOT: Symbol("D", "D", "D", "pivots: what is left of A_kk at the turn of k"),
+    COUPLING: Symbol("W", "W", "W", "what is left of A_kj then, for j to come"),
+    LEFT: Symbol("y", "y", "y", "what is left of b_k then"),
+    SOLUTION: Symbol("x", "x", "x", "solution"),
+}
+#: what these orders are on a matrix; robots have them, too
+SAID = {
+    "natural": {"what": "Block after block as the matrix lists them.", "source": ""},
+    "minimum_degree": {
+        "what": "The block with the fewest unknowns coupled with it.",
+        "source": "Tinney & Walker 1967",
+    },
+}
+Key = tuple[Any, ...]  # names of the blocks of a group
+
+
+@dataclass(frozen=True)
+class MatrixListing:
+    """An order of a matrix by its groups; ``given`` are couplings of groups that the matrix has.
+
+    >>> from pivotree.analysis import listing
+    >>> A = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
+    >>> print(listing.render(listing.of(pt.matrix(A), "natural"), "pseudocode"))
+    algorithm natural
+    eliminate 0
+        D_0 ← A_00
+        y_0 ← b_0
+        W_01 ← A_01
+    eliminate 1
+        D_1 ← A_11 - W_01 W_01 / D_0
+    ...
+    """
+
+    order: str
+    source: str
+    system: Matrix
+    groups: tuple[tuple[int, ...], ...]  # numbers of blocks
+    later: tuple[tuple[int, ...], ...]  # of each group those to come that it is coupled with at its turn
+    given: frozenset[tuple[int, int]]
+
+    @property
+    def scalar(self) -> bool:
+        """Whether each group is one number."""
+        return all(len(group) == 1 for group in self.groups) and self.system.size == len(self.groups)
+
+    def key(self, group: int) -> Key:
+        """The names of a group's blocks."""
+        return tuple(self.system.structure.names[k] for k in self.groups[group])
+
+    def steps(self, called: Callable[[Key], str]) -> Iterator[tuple[str, list[Line]]]:
+        """A heading and its lines: group after group forward, then back."""
+        names = [Index(called(self.key(k))) for k in range(len(self.groups))]
+        before: list[list[int]] = [[] for _ in names]
+        for k, near in enumerate(self.later):
+            for j in near:
+                before[j].append(k)
+
+        def made(family: Family, k: int, j: int, given: Family | None, by: Family, over: list[int]) -> Line:
+            """What is given, less W_ck^T D_c^-1 of each group c that is gone."""
+            at = (names[k],) if family != COUPLING else (names[k], names[j])
+            whole = (names[k], names[j]) if given == MATRIX else at
+            terms = [Term(1, Leaf(given, whole))] if given else []
+            for c in over:
+                beside = (names[c], names[j]) if by == COUPLING else (names[c],)
+                inner = (Leaf(PIVOT, (names[c],)), Leaf(COUPLING, (names[c], names[k])), Leaf(by, beside))
+                terms.append(Term(-1, Node("inner", inner)))
+            return Line(family, at, (), None, Sum(tuple(terms)))
+
+        def entry(k: int, j: int) -> Family | None:
+            return MATRIX if (k, j) in self.given else None
+
+        for k, near in enumerate(self.later):
+            lines = [made(PIVOT, k, k, entry(k, k), COUPLING, before[k])]
+            lines.append(made(LEFT, k, k, RIGHT, LEFT, before[k]))
+            for j in near:
+                shared = [c for c in before[k] if j in self.later[c]]
+                lines.append(made(COUPLING, k, j, entry(k, j), COUPLING, shared))
+            yield f"eliminate {names[k].letter}", lines
+        back = []
+        for k in reversed(range(len(names))):
+            terms = [Term(1, Leaf(LEFT, (names[k],)))]
+            for j in self.later[k]:
+                known = (Leaf(COUPLING, (names[k], names[j])), Leaf(SOLUTION, (names[j],)))
+                terms.append(Term(-1, Node("mul", known)))
+            solved = Node("solve", (Leaf(PIVOT, (names[k],)), Sum(tuple(terms))))
+            back.append(Line(SOLUTION, (names[k],), (), None, Sum((Term(1, solved),))))
+        yield "back", back
+
+
+def of_matrix(system: Matrix, order: Any) -> MatrixListing:
+    """As :func:`of`.  Raises OrderError for an order that cannot be eliminated, SizeError for a long one."""
+    chosen = as_order(order)
+    planned = symbolic(plan(chosen, system.structure)).plan
+    groups: list[list[int]] = [[] for _ in range(planned.groups)]
+    for block, group in zip(planned.blocks.tolist(), planned.group.tolist(), strict=True):
+        groups[group].append(block - system.structure.n)
+    turn = {block: k for k, group in enumerate(groups) for block in group}
+    given = {(min(turn[i], turn[j]), max(turn[i], turn[j])) for i, j, _ in system.given}
+    later: list[set[int]] = [set() for _ in groups]
+    for k, j in given:
+        later[k] |= {j} - {k}
+    for near in later:
+        if near:
+            later[min(near)] |= near - {min(near)}
+    count = sum(3 + len(near) for near in later)
+    if count > LINES:
+        raise SizeError(
+            f"order {chosen.name!r}: takes {count:,} lines on {system.name}, and {LINES:,} are told; list a "
+            "smaller matrix of its kind"
+        )
+    return MatrixListing(
+        chosen.name,
+        SAID.get(chosen.name, {}).get("source", chosen.source),
+        system,
+        tuple(map(tuple, groups)),
+        tuple(tuple(sorted(near)) for near in later),
+        frozenset(given),
+    )
+
+
+# -- styles ---------------------------------------------------------------------------------------
+
+
+def _title(told: MatrixListing) -> str:
+    return f"{told.order} on {told.system.name}" + (f" ({told.source})" if told.source else "")
+
+
+def _families(told: MatrixListing) -> Any:
+    return set(SYMBOLS) if told.scalar else set()
+
+
+def _called(key: Key) -> str:
+    return str(key[0]) if len(key) == 1 else f"({' '.join(map(str, key))})"
+
+
+def text(told: MatrixListing) -> str:
+    """Lines of each group, letters explained above."""
+    style = Style(SYMBOLS, _families(told))
+    parts = [_title(told), "", *(f"  {symbol.text}  {symbol.what}" for symbol in SYMBOLS.values())]
+    for head, lines in told.steps(_called):
+        parts += ["", f"{head}:", *(f"  {line}" for made in lines for line in formulas(style, made))]
+    return "\n".join(parts) + "\n"
+
+
+def pseudocode(told: MatrixListing) -> str:
+    """Assignments alone."""
+    style = Style(SYMBOLS, _families(told))
+    parts = [f"algorithm {told.order}"]
+    for head, lines in told.steps(_called):
+        parts += [head, *(f"    {line}" for made in lines for line in formulas(style, made, "←"))]
+    return "\n".join(parts) + "\n"
+
+
+def latex(told: MatrixListing) -> str:
+    """A standalone article."""
+
+    def called(key: Key) -> str:
+        name = _called(key)
+        return name if name.isalnum() and len(name) < 3 else rf"\text{{{escaped(name)}}}"
+
+    style = Latex(SYMBOLS, _families(told))
+    parts = [HEAD, rf"\section*{{{escaped(told.order)} on {escaped(told.system.name)}}}"]
+    parts.append(escaped(told.source) + r".\par\medskip" if told.source else "")
+    legend = "\n".join(rf"${s.latex}$ & {escaped(s.what)} \\" for s in SYMBOLS.values())
+    parts.append(f"\\begin{{tabular}}{{@{{}}ll@{{}}}}\n{legend}\n\\end{{tabular}}\\par\\medskip")
+    for head, lines in told.steps(called):
+        verb, _, name = head.partition(" ")
+        parts.append(rf"\medskip\textbf{{{verb.capitalize()}{f' ${name}$' if name else ''}:}}")
+        body = " \\\\\n".join(row for line in lines for row in rows(style, line))
+        parts.append(f"\\begin{{align*}}\n{body}\n\\end{{align*}}")
+    return "\n".join([*parts, "\\end{document}\n"])
+
+
+class _Plain(Script):
+    """Writes lines of a matrix as Python; there is no tree."""
+
+    def __init__(self) -> None:
+        Style.__init__(self, SYMBOLS)
+
+
+def python(told: MatrixListing) -> str:
+    """A numpy script that runs, the matrix's numbers below.
+
+    Raises OrderError where a block's name is no number and no text, which a script cannot hold.
+    """
+    if strange := [name for name in told.system.structure.names if not isinstance(name, int | str)]:
+        raise OrderError(f"style python: block {strange[0]!r} is called by no number and no text; rename it")
+
+    def called(key: Key) -> str:
+        return repr(key[0] if len(key) == 1 else key)
+
+    style, body = _Plain(), ["D, W, y, x = {}, {}, {}, {}"]
+    for head, lines in told.steps(called):
+        body += [f"# {head}", *style.lines(tuple(lines))]
+    at = [np.concatenate([told.system.rows[k] for k in group]) for group in told.groups]
+    names = [called(told.key(k)) for k in range(len(at))]
+    table = told.system.matrix.tocsr()
+    blocks = {f"({names[k]}, {names[j]})": table[at[k]][:, at[j]].toarray() for k, j in sorted(told.given)}
+    right = {names[k]: told.system.rhs[at[k]] for k in range(len(at))}
+
+    def written(name: str, numbers: dict[str, Any]) -> str:
+        inside = "".join(f"    {key}: {(x + 0.0).tolist()},\n" for key, x in numbers.items())
+        return f"{name} = {{\n{inside}}}\n"
+
+    data = written("A", blocks) + written("b", right)
+    data += "A, b = ({k: np.array(x) for k, x in given.items()} for given in (A, b))\nprint(solution(A, b))\n"
+    said = f'"""{_title(told)}, listed by pivotree."""'
+    head = f"{said}\n\nimport numpy as np\nfrom numpy.linalg import solve\n\n\ndef solution(A, b):\n"
+    head += '    """Blocks x of A x = b by the names of their groups; A is given above its diagonal."""\n'
+    rest = textwrap.indent("\n".join([*body, "return x"]), "    ")
+    return f'{head}{rest}\n\n\nif __name__ == "__main__":\n{textwrap.indent(data, "    ")}'
+
+
+STYLES = {"text": text, "pseudocode": pseudocode, "latex": latex, "python": python}
