@@ -7,17 +7,18 @@ before the file is removed; rows are told apart by their keys, so none can be th
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from pivotree.kkt import FormatError, PivotreeError
 from pivotree.kkt.base.errors import UnreadableError, csv_lines
-from pivotree.kkt.base.files import beside, check_file, locked, parts_of, remove_parts, writing
+from pivotree.kkt.base.files import beside, check_file, parts_of, remove_parts, writing
 from pivotree.kkt.base.reading import read_text
 
 from .measure import EDITION
@@ -161,3 +162,22 @@ def _other(path: Path, found: Sequence[str], wanted: Sequence[str]) -> PivotreeE
         f"{path}: holds other columns than this sweep ({what or 'in another sequence'}); "
         "give another output, or move the file away"
     )
+
+
+def locked(file: IO[bytes]) -> bool:
+    """Lock an open file for this process; False where another process holds the lock.
+
+    Where the system or the file system has no locks, True: nothing keeps two processes apart.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:  # some clusters mount file systems without locks
+        if error.errno not in (errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP):
+            raise
+    return True

@@ -15,7 +15,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO
 
 from .errors import FormatError
 
@@ -141,25 +140,6 @@ def _ended(pid: int) -> bool:
     except OSError:  # another user's
         return False
     return False
-
-
-def locked(file: IO[bytes]) -> bool:
-    """Lock an open file for this process; False where another process holds the lock.
-
-    Where the system or the file system has no locks, True: nothing keeps two processes apart.
-    """
-    try:
-        import fcntl
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError as error:  # some clusters mount file systems without locks
-        if error.errno not in (errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP):
-            raise
-    return True
 
 
 def part_of(place: Path, who: str = "") -> Path:

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from pivotree.kkt.base.files import locked
+from pivotree.analysis.sweep.store import locked
 
 fcntl = pytest.importorskip("fcntl")
 
