@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,6 @@ from ..model.spatial import Array
 from ..model.tree import BodyTree
 from ..order.pivots import plan
 from ..order.sequence import PivotSequence, as_sequence
-from ..program.derivatives import leaves_inertia
 from ..program.joint_space import SOLVERS
 from ..program.residual_program import residual_program
 from ..tape.derivatives import DERIVED, differentiated
@@ -66,6 +66,7 @@ from .recorder import (
     relaxed_sine_and_cosine,
     sine_and_cosine,
 )
+from .reduced import leaves_inertia, reduced
 
 LONGEST = 5_000_000  # operations of a tape at most
 OUTPUTS = ("qdd", "pdd", "f", "inertia", "lambda", *DERIVED)
@@ -359,7 +360,7 @@ def derivatives(
     with np.errstate(all="ignore"):
         R, p, *_ = kinematics(configuration, x, qd)
         held = closures(system.tree, R, p, positions(configuration, x), system.loops)
-        found = differentiated(tape, system, wanted, (qd, held))
+        found = differentiated(tape, system, wanted, (qd, held, partial(reduced, system)))
     require_length(found.tape)
     place = replayed(recorder, found.tape, traced, {"beside": found.numbers}, by_reciprocals=leaves)
     return {name: references(place, slots) for name, slots in found.slots.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -15,8 +15,8 @@ from ..matrix.closures import Closure
 from ..matrix.system import System
 from ..model.joints import GENERAL, TYPES, brackets
 from ..program.columns import Columns
-from ..program.derivatives import Closing, Motion, Moved, Pair, Pairs, Reduced, Right, leaves_inertia, solve
-from ..program.program import Writer
+from ..program.derivatives import Closing, Motion, Moved, Pair, Pairs, Right, solve
+from ..program.program import Program, Writer
 from .emit import mirrored
 from .inputs import Given
 from .tape import Tape, lower
@@ -47,11 +47,12 @@ def differentiated(
     base: Tape,
     system: System,
     wanted: Sequence[str] = DERIVATIVES,
-    traced: tuple[NDArray[Any], Sequence[Closure]] | None = None,
+    traced: tuple[NDArray[Any], Sequence[Closure], Callable[[Moved, Program], Any]] | None = None,
 ) -> Differentiated:
     """The tape of an order, continued with the ``wanted`` derivatives, names in ``DERIVED``.
 
-    ``traced`` has rates (N,) and closures to be taken in place of the system's own.  Raises
+    ``traced`` has rates (N,) and closures to be taken in place of the system's own, and a function
+    that gives columns in the rows qdd alone, or None (:mod:`kkt.machine.reduced`).  Raises
     OrderError or ModelError for an order or robot that has none, SizeError for large trees.
     """
     asked = {name: DERIVED[name] for name in DERIVED if name in wanted}
@@ -60,14 +61,11 @@ def differentiated(
     joints = [k for k in range(tree.n) if tree.dof[k]]
     moved = None
     if any(by != "tau" for _, by in asked.values()):
-        qd, held = (system.state.qd, system.state.loops) if traced is None else traced
+        qd, held = (system.state.qd, system.state.loops) if traced is None else traced[:2]
         moved = Moved(columns, system.structure, _motion(system, given, qd))
         moved.closings += [Closing(moved, pair) for pair in tied(given, held)]
-    reduced = None
-    if moved is not None and traced is not None and leaves_inertia(columns.base):
-        # of traced entries: rounded ones are no rotations to the last digit
-        plain = [k for k in joints if _plain(system, k)]
-        reduced = Reduced(moved, base.program.composites == "rigid", plain)
+    # of traced entries alone: rounded ones are no rotations to the last digit
+    reduced = None if moved is None or traced is None else traced[2](moved, columns.base)
     parts, rights = {}, list[Right]()
     for by in dict.fromkeys(by for _, by in asked.values()):
         blocks = _unknowns(system, [kind for kind, x in asked.values() if x == by])
@@ -240,14 +238,6 @@ def _carried(system: System) -> dict[int, Pairs]:
         if moving:
             found[k] = tuple((i, j) for i in moving for j in range(i + 1, int(system.tree.dof[k])))
     return found
-
-
-def _plain(system: System, k: int) -> bool:
-    """Whether the columns of S_k are unit vectors, and the joint has no armature."""
-    own = slice(system.tree.offset[k], system.tree.offset[k + 1])
-    S, one = system.pattern.S[own], system.pattern.S_one[own]
-    units = bool((one == S).all() and (S.sum(axis=1) == 1).all())
-    return units and not system.structure.armature[k]
 
 
 def _require_tangents(system: System) -> None:
