@@ -33,9 +33,9 @@ from ..program.columns import Columns
 from ..program.program import Instruction, Program, Ref
 from ..program.residual_program import residual_program
 from ..tape.inputs import pivot_rows
+from .batches import Batch, batches
 from .checking import require_pivots
 from .forward_dynamics import tape_of
-from .to_jax import Batch, batches
 
 
 class Numbers(NDArrayOperatorsMixin):

@@ -4,7 +4,7 @@ import pytest
 from designs import listed
 
 from pivotree import kkt, orderings
-from pivotree.kkt.machine.to_jax import batches
+from pivotree.kkt.machine.batches import batches
 
 
 def program_of(name, tree):
