@@ -6,7 +6,7 @@ import numpy as np
 
 from ..base.compiled import leaf, loop
 
-FEW_BLOCKS = 10_000  # entries of a call's arrays, for which no loop is compiled
+FEW_BLOCKS = 2_000  # entries of a call's arrays, for which no loop is compiled
 
 
 @leaf()
