@@ -159,7 +159,7 @@ def unphysical(program: Program, system: System) -> None:
             if what:
                 fixed = system.tree.joint[system.structure.index[body]] == "fixed"
                 merge = (
-                    "merge its fixed joint (no merge_fixed=False; on the command line, no --urdf keep-fixed), or "
+                    "merge its fixed joint (merge_fixed=True; on the command line, no --urdf keep-fixed), or "
                     if fixed
                     else ""
                 )

@@ -6,6 +6,7 @@ What the lessons show and what orders' pages show is run by ``make docs-check``.
 import re
 import shlex
 import shutil
+import subprocess
 from contextlib import chdir
 from importlib.util import find_spec
 
@@ -208,6 +209,28 @@ def test_the_workflow_puts_online_what_make_site_builds():
     """And the explorer's page names the same folder and the same file."""
     make = re.search(r"^site docs:.*\n\t.*build\.py (\S+)$", (ROOT / "Makefile").read_text("utf-8"), re.M)
     workflow = SITE.read_text(encoding="utf-8")
-    assert "- run: make site\n" in workflow and f"path: {make[1]}/html\n" in workflow
+    assert "- run: make site\n" in workflow and '- run: .ci/site "$VERSION"' in workflow
     told = (ROOT / "docs" / "explorer.md").read_text(encoding="utf-8")
     assert f"-d {make[1]}/html`" in told and f"`{SITE.relative_to(ROOT).as_posix()}`" in told
+
+
+def test_the_site_of_each_version_stays_and_the_first_page_lists_them(tmp_path):
+    def git(*words):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a", *words], check=True)
+
+    origin, here = tmp_path / "origin", tmp_path / "here"
+    git("init", "-q", origin)
+    git("-C", origin, "commit", "-q", "--allow-empty", "-m", "empty")
+    for version in ("v0.9.0", "latest", "v0.10.0", "latest"):
+        git("clone", "-q", origin, here)
+        (here / ".ci").mkdir()
+        shutil.copy(ROOT / ".ci" / "site", here / ".ci")
+        html = here / "build" / "docs" / "html"
+        html.mkdir(parents=True)
+        (html / "index.html").write_text(version)
+        subprocess.run([here / ".ci" / "site", version], check=True)
+        git("-C", here, "push", "-q", "origin", "gh-pages")
+        pages = here.rename(tmp_path / f"{version} {len(list(tmp_path.iterdir()))}") / "build" / "pages"
+    order = ["latest", "v0.10.0", "v0.9.0"]
+    assert re.findall(r'href="(.*)/"', (pages / "index.html").read_text()) == order
+    assert [(pages / version / "index.html").read_text() for version in order] == order
