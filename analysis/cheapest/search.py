@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pivotree import kkt
-from pivotree.kkt import OrderError, PivotreeError, PivotSequence, Rules, System
+from pivotree.kkt import Matrix, OrderError, PivotreeError, PivotSequence, Rules, System
 from pivotree.kkt.order.sequence import as_sequence
 from pivotree.orderings.catalogue import ORDERS, names
 
 from .dynamic import Dynamic, Meter
+from .matrices import cheapest
 
 SUBSETS = 6  # joints up to which the dynamic program eliminates any subset of those that wait
 WIDTH = 6  # joints that may wait in a larger tree
@@ -83,7 +84,7 @@ def search(
     most: int = 60,
     tick: Callable[[str], None] = lambda text: None,
 ) -> SearchResult:
-    """The cheapest order for a tree (or a :class:`kkt.System`).
+    """The cheapest order for a tree (or a :class:`kkt.System`), or for a matrix of one's own.
 
     Costs are operations from the entries of (4) to qdd with this robot's zeros and ones folded away.
 
@@ -101,6 +102,10 @@ def search(
         raise OrderError(f"search: most is {most!r}; give a whole number, at least 1")
     if composites not in ("counted", "general", "rigid"):
         raise OrderError(f"search: composites is {composites!r}; use counted, general or rigid")
+    if isinstance(model, Matrix):
+        rows, words = cheapest(model, most, tick)
+        ranked = _ranked([Ranked(*row) for row in rows])
+        return SearchResult("counted", ranked[0], words, len(rows), tuple(ranked))
     system = model if isinstance(model, System) else kkt.build(model)
     meter = Meter(system, composites)
     found, words = _family(system, meter, most, tick)

@@ -219,7 +219,7 @@ def require_system(system: object) -> None:
     if isinstance(getattr(system, "structure", None), Partition):
         raise ModelError(
             "system: this asks for a robot; a matrix of one's own is taken by eliminate, certify, compare, "
-            "blame, spy and figures"
+            "blame, spy, figures, search, listings and the page"
         )
     if not isinstance(system, System):
         made = "build(load(...))" if isinstance(system, str) else "build(...) of a tree"

@@ -49,7 +49,7 @@ def matrix_of(options: argparse.Namespace, *taken: str) -> kkt.Matrix | None:
             raise kkt.PivotreeError(
                 f"option {option}: is of robots, and {options.model} is a matrix; leave it out"
             )
-    if options.order is not None and "order" not in vars(options).get("given", ()):
+    if getattr(options, "order", None) is not None and "order" not in vars(options).get("given", ()):
         options.order = "minimum_degree"
     from pivotree.kkt.solution.matrix import matrix  # kkt.matrix is a room
 

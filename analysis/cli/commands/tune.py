@@ -1,10 +1,12 @@
-"""``pivotree tune``: the cheapest order for a robot, in words, beside CRBM and ABM."""
+"""``pivotree tune``: the cheapest order for a robot or a matrix, in words, beside registered ones."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from pivotree import analysis, kkt, orderings
@@ -12,11 +14,14 @@ from pivotree import analysis, kkt, orderings
 from ..arguments import Parser, add_json, add_model
 from ..limits import operations, refuse
 from ..progress import progress_shown
-from .shared import file_of, one_of, print_json, system_of_any, tree_of
+from .shared import file_of, matrix_of, one_of, print_json, system_of_any, tree_of
 
 BESIDE = ("crbm", "abm")
+OF_MATRIX = ("natural", "minimum_degree")  # beside the cheapest order of a matrix
 COUNTED = 10.0  # times that an operation takes where it is counted
-
+SQUARED = 600.0  # operations that the search of a matrix takes for each pair of blocks
+SHOWN = 40  # blocks whose order is told in words
+UPDATES = {"gain": "(c/d) c*", "outer": "(c c*)/d", "joseph": "Joseph's"}
 
 EXAMPLES = ("tune robot.urdf", "tune robot.urdf -o mine.json")
 
@@ -30,7 +35,12 @@ def declare(command: Parser) -> None:
     )
     command.add_argument("--most", type=int, default=60, metavar="N", help="orders to count (60)")
     add_json(command)
-    command.add_argument("-o", "--output", metavar="FILE.json", help="write the order, for --order")
+    command.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write the order: FILE.json, for --order, or FILE.py, for --order FILE.py:tuned",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -39,8 +49,12 @@ def run(options: argparse.Namespace) -> int:
     if options.most < 1:
         raise kkt.OrderError(f"option --most: is {options.most}; give 1 order or more")
     file = None if options.output is None else file_of(options.output)
-    if file is not None and file.suffix != ".json":
-        raise kkt.FormatError(f"option -o: {file} is no name of an order file; give one that ends in .json")
+    if file is not None and file.suffix not in (".json", ".py"):
+        raise kkt.FormatError(
+            f"option -o: {file} is no name of an order file; give one that ends in .json or .py"
+        )
+    if (matrix := matrix_of(options, "composites", "most", "output")) is not None:
+        return _of_matrix(options, matrix, file)
     with progress_shown() as progress:
         tree = tree_of(options)
         system = system_of_any(tree)
@@ -53,29 +67,92 @@ def run(options: argparse.Namespace) -> int:
             tape = kkt.trace(system, order, composites)
             kernel = sum(kkt.compile(system, tape).operations.values())
             rows.append({"order": name, "flops": tape.flops, "kernel": kernel})
-    if file is not None:
-        from pivotree.kkt.base.files import write_whole
-
-        write_whole(file, json.dumps(found.as_json(), indent=1) + "\n")
     said = words(found, system.structure)
+    _write(file, found)
     if options.json:
-        print_json(
-            {
-                "model": options.model,
-                "cost": "flops",
-                "value": found.cost,
-                "composites": found.composites,
-                "searched": found.searched,
-                "counted": found.counted,
-                "winner": found.best.name,
-                "words": said,
-                "rows": rows,
-                "order": found.as_json(),
-                "ranking": [{"order": r.name, "flops": r.flops} for r in found.ranking[:20]],
-            }
-        )
+        print_json(_document(options, found, rows, said))
     else:
         _print(options.model, found.composites, rows, said)
+    return 0
+
+
+def _document(
+    options: argparse.Namespace, found: analysis.SearchResult, rows: list[dict[str, Any]], said: str
+) -> dict[str, Any]:
+    return {
+        "model": options.model,
+        "cost": "flops",
+        "value": found.cost,
+        "composites": found.composites,
+        "searched": found.searched,
+        "counted": found.counted,
+        "winner": found.best.name,
+        "words": said,
+        "rows": rows,
+        "order": found.as_json(),
+        "ranking": [{"order": r.name, "flops": r.flops} for r in found.ranking[:20]],
+    }
+
+
+def _write(file: Path | None, found: analysis.SearchResult) -> None:
+    """The winner as an order file, or as a Python file whose function ``tuned`` is the order."""
+    if file is None:
+        return
+    from pivotree.kkt.base.files import write_whole
+
+    document = found.as_json()
+    if file.suffix == ".json":
+        write_whole(file, json.dumps(document, indent=1) + "\n")
+        return
+    said = {"links": document["links"], "composites": document["composites"], **document["rules"]}
+    switches = "".join(f", {key}={value!r}" for key, value in said.items())
+    groups = "".join(f"    {[tuple(block) for block in group]},\n" for group in found.sequence.groups)
+    write_whole(
+        file,
+        f"""import pivotree as pt
+
+GROUPS = [
+{groups}]
+
+
+@pt.order("tuned", source="pivotree tune: {found.cost:,} operations"{switches})
+def tuned(structure):
+    return GROUPS
+""",
+    )
+
+
+def _of_matrix(options: argparse.Namespace, matrix: kkt.Matrix, file: Path | None) -> int:
+    """The cheapest order of a matrix of one's own, beside registered ones."""
+    if "composites" in vars(options).get("given", ()):
+        told = f"is of robots, and {options.model} is a matrix; leave it out"
+        raise kkt.PivotreeError(f"option --composites: {told}")
+    refuse(options, SQUARED * matrix.structure.n**2, "", "give pt.matrix larger blocks")
+    rows: list[dict[str, Any]] = []
+    with progress_shown() as progress:
+        found = analysis.search(matrix, most=options.most, tick=progress)
+        gain = orderings.varied("minimum_degree", rank_update="gain")
+        wanted = {"tuned": found.sequence} | {x.name: x for x in (*map(orderings.get, OF_MATRIX), gain)}
+        for name, order in wanted.items():
+            with suppress(kkt.OrderError):  # one that this matrix does not allow is no rival
+                made = kkt.eliminate(matrix, order)
+                rows.append({"order": name, "flops": made.flops, "fill": made.fill})
+    sequence = found.sequence
+    listed = [" ".join(str(block[1]) for block in group) for group in sequence.groups]
+    said = ", ".join(f"({names})" if " " in names else names for names in listed[:SHOWN])
+    said = f"Blocks go in the order {said}{', ...' * (len(listed) > SHOWN)}."
+    said += f" Rank updates are {UPDATES[sequence.rules.rank_update]}. It takes {found.cost:,} operations; "
+    said += f"{found.counted} orders were counted, {found.searched}."
+    _write(file, found)
+    if options.json:
+        print_json(_document(options, found, rows, said))
+    else:
+        from ..table import console, grid
+
+        out = console(sys.stdout, wide=True)
+        cells = ((row["order"], f"{row['flops']:,}", f"{row['fill']:,}") for row in rows)
+        out.print(grid(options.model, ("order", "operations", "fill"), cells, words=("order",)))
+        out.print(said, soft_wrap=True, markup=False)
     return 0
 
 
@@ -93,8 +170,7 @@ def words(found: analysis.SearchResult, structure: kkt.Structure) -> str:
         text = f"The registered order {found.best.name} is the cheapest that was found."
     else:
         text = "Tip to base; " + _joints(found.sequence, structure)
-        how = found.sequence.rules.rank_update
-        text += " Rank updates are " + ("(c/d) c*." if how == "gain" else "(c c*)/d.")
+        text += f" Rank updates are {UPDATES[found.sequence.rules.rank_update]}."
     if structure.constraints:
         named = [str(group[0][1]) for group in found.sequence.groups if group[0][0] == "lam"]
         own = f" of {', '.join(named)} have brackets of their own, all others" if named else ""

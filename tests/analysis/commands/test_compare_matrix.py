@@ -14,7 +14,7 @@ from pivotree import kkt
 from pivotree.analysis import listing
 from pivotree.analysis.cli import main
 
-ROBOTS = ("tune", "check", "report", "guarantee", "simulate")
+ROBOTS = ("check", "report", "guarantee", "simulate")
 
 
 @pytest.fixture
@@ -73,6 +73,15 @@ def test_an_order_is_listed_by_the_matrix_s_own_names(file, capsys):
         listing.of(pt.matrix(np.ones((200, 200)) + np.eye(200)), "natural")
 
 
+def test_the_cheapest_order_that_is_found_is_taken_as_it_is_written(file, capsys):
+    assert main(["tune", file, "-o", "best.py", "--most", "9", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert all(told["value"] <= row["flops"] for row in [*told["rows"], *told["ranking"]])
+    assert told["value"] < pt.eliminate(pt.matrix(file), "minimum_degree").flops
+    assert main(["compare", file, "--order", "best.py:tuned", "--format", "float32", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"][0]["flops"] == told["value"]
+
+
 def test_figures_of_a_matrix(file, tmp_path, capsys):
     for kind, name in (("spy", "a.tex"), ("orders", "b.pdf"), ("before-after", "c.pdf")):
         assert main(["figure", kind, file, "-o", name]) == 0 and (tmp_path / name).stat().st_size > 500
@@ -87,6 +96,7 @@ def test_figures_of_a_matrix(file, tmp_path, capsys):
         ("compare bad.mtx", "give a Matrix Market file"),
         ("figure pivots grid.mtx -o a.pdf", "kind 'pivots' is of robots, and grid is a matrix; use spy"),
         ("blame grid.mtx --output 16", "output '16': is no block here; use a block's name"),
+        ("tune grid.mtx --composites rigid", "option --composites: is of robots"),
         ("list grid.mtx --notation ascher", "notation 'ascher': is of robots, and grid is a matrix"),
         ("blame grid.mtx --derivatives", "option --derivatives: is of robots"),
         *((f"{command} grid.mtx", "grid.mtx: is a matrix, and this asks for a robot") for command in ROBOTS),
