@@ -60,5 +60,5 @@ def render(listing: Listing | MatrixListing, style: str = "text") -> str:
     if style not in STYLES:
         raise OrderError(f"style {style!r} is unknown; use {', '.join(STYLES)}")
     if isinstance(listing, MatrixListing):
-        return matrices.STYLES[style](listing)
+        return matrices.render(listing, style)
     return STYLES[style](listing)

@@ -5,12 +5,9 @@ A matrix has no bodies to loop over, and is told group by group: the sparse L D 
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from pivotree.kkt.base.errors import OrderError, SizeError
 from pivotree.kkt.order.pivots import plan
@@ -23,7 +20,6 @@ from .latex import HEAD, Latex, rows
 from .listing import COUPLING, LEFT, MATRIX, PIVOT, RIGHT, SOLUTION
 from .loops import Line
 from .nodes import Family, Index, Leaf, Node, Sum, Term
-from .python import Script
 from .style import Style
 from .text import formulas
 
@@ -53,14 +49,11 @@ class MatrixListing:
 
     >>> from pivotree.analysis import listing
     >>> A = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
-    >>> print(listing.render(listing.of(pt.matrix(A), "natural"), "pseudocode"))
-    algorithm natural
-    eliminate 0
-        D_0 ← A_00
-        y_0 ← b_0
-        W_01 ← A_01
-    eliminate 1
-        D_1 ← A_11 - W_01 W_01 / D_0
+    >>> print(listing.render(listing.of(pt.matrix(A), "natural")).partition("eliminate 1:")[2])
+    <BLANKLINE>
+      D_1 = A_11 - W_01 W_01 / D_0
+      y_1 = b_1 - W_01 y_0 / D_0
+      W_12 = A_12
     ...
     """
 
@@ -166,21 +159,12 @@ def _called(key: Key) -> str:
     return str(key[0]) if len(key) == 1 else f"({' '.join(map(str, key))})"
 
 
-def text(told: MatrixListing) -> str:
+def text(told: MatrixListing, sign: str = "=") -> str:
     """Lines of each group, letters explained above."""
     style = Style(SYMBOLS, _families(told))
     parts = [_title(told), "", *(f"  {symbol.text}  {symbol.what}" for symbol in SYMBOLS.values())]
     for head, lines in told.steps(_called):
-        parts += ["", f"{head}:", *(f"  {line}" for made in lines for line in formulas(style, made))]
-    return "\n".join(parts) + "\n"
-
-
-def pseudocode(told: MatrixListing) -> str:
-    """Assignments alone."""
-    style = Style(SYMBOLS, _families(told))
-    parts = [f"algorithm {told.order}"]
-    for head, lines in told.steps(_called):
-        parts += [head, *(f"    {line}" for made in lines for line in formulas(style, made, "←"))]
+        parts += ["", f"{head}:", *(f"  {line}" for made in lines for line in formulas(style, made, sign))]
     return "\n".join(parts) + "\n"
 
 
@@ -204,44 +188,8 @@ def latex(told: MatrixListing) -> str:
     return "\n".join([*parts, "\\end{document}\n"])
 
 
-class _Plain(Script):
-    """Writes lines of a matrix as Python; there is no tree."""
-
-    def __init__(self) -> None:
-        Style.__init__(self, SYMBOLS)
-
-
-def python(told: MatrixListing) -> str:
-    """A numpy script that runs, the matrix's numbers below.
-
-    Raises OrderError where a block's name is no number and no text, which a script cannot hold.
-    """
-    if strange := [name for name in told.system.structure.names if not isinstance(name, int | str)]:
-        raise OrderError(f"style python: block {strange[0]!r} is called by no number and no text; rename it")
-
-    def called(key: Key) -> str:
-        return repr(key[0] if len(key) == 1 else key)
-
-    style, body = _Plain(), ["D, W, y, x = {}, {}, {}, {}"]
-    for head, lines in told.steps(called):
-        body += [f"# {head}", *style.lines(tuple(lines))]
-    at = [np.concatenate([told.system.rows[k] for k in group]) for group in told.groups]
-    names = [called(told.key(k)) for k in range(len(at))]
-    table = told.system.matrix.tocsr()
-    blocks = {f"({names[k]}, {names[j]})": table[at[k]][:, at[j]].toarray() for k, j in sorted(told.given)}
-    right = {names[k]: told.system.rhs[at[k]] for k in range(len(at))}
-
-    def written(name: str, numbers: dict[str, Any]) -> str:
-        inside = "".join(f"    {key}: {(x + 0.0).tolist()},\n" for key, x in numbers.items())
-        return f"{name} = {{\n{inside}}}\n"
-
-    data = written("A", blocks) + written("b", right)
-    data += "A, b = ({k: np.array(x) for k, x in given.items()} for given in (A, b))\nprint(solution(A, b))\n"
-    said = f'"""{_title(told)}, listed by pivotree."""'
-    head = f"{said}\n\nimport numpy as np\nfrom numpy.linalg import solve\n\n\ndef solution(A, b):\n"
-    head += '    """Blocks x of A x = b by the names of their groups; A is given above its diagonal."""\n'
-    rest = textwrap.indent("\n".join([*body, "return x"]), "    ")
-    return f'{head}{rest}\n\n\nif __name__ == "__main__":\n{textwrap.indent(data, "    ")}'
-
-
-STYLES = {"text": text, "pseudocode": pseudocode, "latex": latex, "python": python}
+def render(told: MatrixListing, style: str) -> str:
+    """As the room's own ``render``; there is no script, whose loops are over bodies."""
+    if style == "python":
+        raise OrderError(f"style python: is of robots, and {told.system.name} is a matrix; use text or latex")
+    return latex(told) if style == "latex" else text(told, "=" if style == "text" else "←")
