@@ -186,7 +186,7 @@ class Asked:
 def _asked(system: Any, orders: Any, formats: Any, refine: int, residual: str) -> Asked:
     """What :func:`compare` is asked for, checked before any work."""
     if isinstance(system, Matrix):
-        orders = _usual() if orders is None else orders
+        orders = usual_of_matrices() if orders is None else orders
         if refine:
             raise ModelError("compare: a matrix takes orders and formats; leave refine out")
     else:
@@ -278,7 +278,7 @@ def _on_matrix(
     )
 
 
-def _usual() -> list[str]:
+def usual_of_matrices() -> list[str]:
     """Orders that are compared where none are named: METIS's where it is installed."""
     from importlib.util import find_spec
 

@@ -50,11 +50,12 @@ from pivotree.kkt.tape.inputs import pivot_rows
 from pivotree.kkt.tape.tape import Tape
 
 from .. import listing
+from ..comparison.comparison import usual_of_matrices
 from ..comparison.row import REFERENCE_DIGITS, digits_of, marked
 from ..listing.matrices import SAID
 from ..rounding.blame import blame
 from ..symbols import tex_letters, told_letters
-from .matrices import TOLD, blocks_of, entries_of_matrix, orders_of
+from .matrices import TOLD, blocks_of, entries_of_matrix
 
 TILTS = (0.0, 15.0, 30.0, 45.0, 60.0, 75.0, 90.0)  # [degrees]
 RATIOS = tuple(10.0**k for k in range(10))  # mass of the tip over that of the base
@@ -282,7 +283,7 @@ def _of_matrix(
             "use pivotree figure spy"
         )
     answers: dict[str, Tape] = {}
-    functions = [as_order(order) for order in (orders_of(system) if orders is None else orders)]
+    functions = [as_order(order) for order in (usual_of_matrices() if orders is None else orders)]
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "model": model,

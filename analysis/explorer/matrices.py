@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
 from pivotree.kkt import Matrix
 
 #: what the page writes of a matrix in the place of a robot's letters
 LETTERS = {"M": "A", "qdd": "x"}
 TOLD = {"A": "a block of the matrix", "x": "the unknowns of a block"}
-ORDERS = ("natural", "minimum_degree", "minimum_fill", "reverse_cuthill_mckee", "nested_dissection")
-
-
-def orders_of(system: Matrix) -> list[str]:
-    """The registered orders of graphs that are shown, METIS's where it is installed."""
-    found = find_spec("pymetis") and system.structure.graph.number_of_edges()
-    return [name for name in ORDERS if name != "nested_dissection" or found]
 
 
 def blocks_of(system: Matrix) -> dict[str, Any]:
@@ -58,22 +49,12 @@ def entries_of_matrix(system: Matrix) -> dict[str, Any]:
 
     ``masks`` say which entries are 0, as the entries of a robot do.
     """
-    own: list[list[float]] = [[] for _ in system.rows]
-    beside = []
-    for i, j, values in system.given:
-        if i == j:
-            own[i] = flat(values)
-        else:
-            beside.append(flat(values))
+    given = {(i, j): values.ravel().tolist() for i, j, values in system.given}
+    own = [given.get((k, k), []) for k in range(system.structure.n)]
+    beside = [values for (i, j), values in given.items() if i != j]
     masks = {
         letter: ["".join("2" if x else "0" for x in block) for block in blocks]
         for letter, blocks in (("A", own), ("K", beside))
     }
-    right = [flat(system.rhs[rows]) for rows in system.rows]
-    none: list[list[float]] = [[] for _ in system.rows]
-    return {"Phi": [], "A": own, "K": beside, "a": none, "tau": right, "masks": masks}
-
-
-def flat(x: NDArray[Any]) -> list[float]:
-    """All numbers row by row, without -0."""
-    return [float(value) + 0.0 for value in np.ravel(x)]
+    right = [system.rhs[rows].tolist() for rows in system.rows]
+    return {"Phi": [], "A": own, "K": beside, "a": [[] for _ in own], "tau": right, "masks": masks}

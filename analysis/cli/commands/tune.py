@@ -67,31 +67,51 @@ def run(options: argparse.Namespace) -> int:
             tape = kkt.trace(system, order, composites)
             kernel = sum(kkt.compile(system, tape).operations.values())
             rows.append({"order": name, "flops": tape.flops, "kernel": kernel})
-    said = words(found, system.structure)
+    from ..table import counted, in_kernel
+
+    caption = (
+        f"operations: {counted(composites, choice=True)}, as compare counts them; "
+        f"in the kernel: {in_kernel(composites)}"
+    )
+    return _told(options, found, rows, words(found, system.structure), file, caption)
+
+
+def _told(
+    options: argparse.Namespace,
+    found: Any,
+    rows: list[dict[str, Any]],
+    said: str,
+    file: Path | None,
+    caption: str,
+) -> int:
+    """Write the order, if a file is named for it; print a row for each order, and what is known of it."""
     _write(file, found)
     if options.json:
-        print_json(_document(options, found, rows, said))
-    else:
-        _print(options.model, found.composites, rows, said)
+        print_json(
+            {
+                "model": options.model,
+                "cost": "flops",
+                "value": found.cost,
+                "composites": found.composites,
+                "searched": found.searched,
+                "counted": found.counted,
+                "winner": found.best.name,
+                "words": said,
+                "rows": rows,
+                "order": found.as_json(),
+                "ranking": [{"order": r.name, "flops": r.flops} for r in found.ranking[:20]],
+            }
+        )
+        return 0
+    from ..table import console, grid
+
+    out = console(sys.stdout, wide=True)
+    last = list(rows[0])[-1]
+    cells = ((row["order"], f"{row['flops']:,}", f"{row[last]:,}") for row in rows)
+    heads = ("order", "operations", {"kernel": "in the kernel"}.get(last, last))
+    out.print(grid(options.model, heads, cells, words=("order",), caption=caption))
+    out.print(said, soft_wrap=True, markup=False)
     return 0
-
-
-def _document(
-    options: argparse.Namespace, found: analysis.SearchResult, rows: list[dict[str, Any]], said: str
-) -> dict[str, Any]:
-    return {
-        "model": options.model,
-        "cost": "flops",
-        "value": found.cost,
-        "composites": found.composites,
-        "searched": found.searched,
-        "counted": found.counted,
-        "winner": found.best.name,
-        "words": said,
-        "rows": rows,
-        "order": found.as_json(),
-        "ranking": [{"order": r.name, "flops": r.flops} for r in found.ranking[:20]],
-    }
 
 
 def _write(file: Path | None, found: analysis.SearchResult) -> None:
@@ -137,23 +157,13 @@ def _of_matrix(options: argparse.Namespace, matrix: kkt.Matrix, file: Path | Non
             with suppress(kkt.OrderError):  # one that this matrix does not allow is no rival
                 made = kkt.eliminate(matrix, order)
                 rows.append({"order": name, "flops": made.flops, "fill": made.fill})
-    sequence = found.sequence
-    listed = [" ".join(str(block[1]) for block in group) for group in sequence.groups]
-    said = ", ".join(f"({names})" if " " in names else names for names in listed[:SHOWN])
-    said = f"Blocks go in the order {said}{', ...' * (len(listed) > SHOWN)}."
-    said += f" Rank updates are {UPDATES[sequence.rules.rank_update]}. It takes {found.cost:,} operations; "
+    listed = [" ".join(str(block[1]) for block in group) for group in found.sequence.groups]
+    said = f"Blocks go in the order {', '.join(listed[:SHOWN])}{', ...' * (len(listed) > SHOWN)}."
+    said += (
+        f" Rank updates are {UPDATES[found.sequence.rules.rank_update]}. It takes {found.cost:,} operations; "
+    )
     said += f"{found.counted} orders were counted, {found.searched}."
-    _write(file, found)
-    if options.json:
-        print_json(_document(options, found, rows, said))
-    else:
-        from ..table import console, grid
-
-        out = console(sys.stdout, wide=True)
-        cells = ((row["order"], f"{row['flops']:,}", f"{row['fill']:,}") for row in rows)
-        out.print(grid(options.model, ("order", "operations", "fill"), cells, words=("order",)))
-        out.print(said, soft_wrap=True, markup=False)
-    return 0
+    return _told(options, found, rows, said, file, "")
 
 
 def _admit(options: argparse.Namespace, system: kkt.System) -> None:
@@ -202,17 +212,3 @@ def _joints(sequence: kkt.PivotSequence, structure: kkt.Structure) -> str:
         each = f"{own} joints with their own bodies" if own > 1 else "one joint with its own body"
         parts.append(f"{each}, as in abm")
     return "; ".join(parts) + "."
-
-
-def _print(model: str, composites: str, rows: list[dict[str, Any]], said: str) -> None:
-    from ..table import console, counted, grid, in_kernel
-
-    out = console(sys.stdout, wide=True)
-    cells = ((row["order"], f"{row['flops']:,}", f"{row['kernel']:,}") for row in rows)
-    caption = (
-        f"operations: {counted(composites, choice=True)}, as compare counts them; "
-        f"in the kernel: {in_kernel(composites)}"
-    )
-    heads = ("order", "operations", "in the kernel")
-    out.print(grid(model, heads, cells, words=("order",), caption=caption))
-    out.print(said, soft_wrap=True, markup=False)
