@@ -255,7 +255,7 @@ export function shareButton({ model, served }, say) {
   // a file and a server of this machine are nobody else's
   const mine = served || location.protocol === "file:";
   const sent = () => (mine ? `pivotree explore ${model} -o page.html, and open page.html${location.hash}` : location.href);
-  return button("Share", "Copy what shows exactly this view to others", (event) => copied(sent(), "This view", event, say));
+  return button("Share", "Share: copy what shows others exactly this view", (event) => copied(sent(), "This view", event, say));
 }
 
 // -- export ---------------------------------------------------------------------------------------
