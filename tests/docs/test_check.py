@@ -46,6 +46,12 @@ def test_a_wrong_answer_of_the_exam_is_found(check, monkeypatch):
         assert not exam.CHECKS[0]() and not exam.CHECKS[3]() and not exam.CHECKS[4]()
 
 
+def test_every_room_of_the_site_exports_names(check):
+    with check.beside(check.HERE / "site") as load:
+        build = load("build")
+        assert {f"pivotree.analysis.{room}" for room in build.ROOMS} <= set(build.public())
+
+
 def test_a_build_that_is_ended_leaves_the_old_site(check, tmp_path, monkeypatch):
     old = tmp_path / "html" / "old.html"
     old.parent.mkdir()

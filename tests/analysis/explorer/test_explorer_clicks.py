@@ -545,8 +545,9 @@ def test_what_is_foreseen_is_what_the_click_paints(scene, row):
     framed = page.locator(".story .over rect[stroke='var(--pt-new)'][stroke-dasharray]")
     foretold = cells(page, ".over", "[font-weight]")
     assert framed.count() == int(number)
+    caption = page.locator(".cell-told").text_content()
     page.mouse.click(*cell(page, row, row))
-    assert f"that fills {words}" in told(page)
+    assert f"that fills {words}" in told(page) and page.locator(".cell-told").text_content() == caption
     painted = page.locator(".story .layer:not(.over) rect[fill='var(--pt-new)']")
     assert painted.count() == int(number)
     assert cells(page) - before == foretold and foretold

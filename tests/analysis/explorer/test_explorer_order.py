@@ -336,6 +336,10 @@ def test_the_algorithm_writes_itself_and_is_told_as_the_programs_loops(opened, t
     assert page.locator(".listing li").count() == 6  # five steps, and the command
     tex = copied(page, "LaTeX")
     assert r"\hat{M}_{j1} = " in tex and tex.count("{") == tex.count("}")
+    page.get_by_role("button", name="Share").click()
+    page.locator("[role=status]", has_text="This view is copied").wait_for()
+    sent = f"pivotree explore chain:4 -o page.html, and open page.html#{page.url.partition('#')[2]}"
+    assert page.evaluate("navigator.clipboard.readText()") == sent
     monkeypatch.chdir(tmp_path)
     exec(copied(page, "Python"), {})
     assert capsys.readouterr().out.startswith("[")
