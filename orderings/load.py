@@ -41,7 +41,7 @@ def marked(found: Any, name: str, source: str) -> Order:
 
 
 def from_json(path: Path) -> Order:
-    """A JSON list of groups; a block is ["pdd", body], "pdd:body", or a paper's pivot [i, j].
+    """A JSON list of groups; a block is ["pdd", body] or "pdd:body".
 
     In an object the list is ``groups``; ``links``, ``rules`` and ``composites`` may say what
     :func:`order` says.
@@ -83,12 +83,7 @@ def from_json(path: Path) -> Order:
                 return (entry[0], names.get(str(entry[1]), entry[1]))
             return entry
 
-        return [
-            group
-            if len(group) == 2 and all(isinstance(x, int) for x in group)
-            else [block(entry) for entry in group]
-            for group in groups
-        ]
+        return [[block(entry) for entry in group] for group in groups]
 
     return Order(listed, path.stem, given.source, given.rules, links, composites)
 

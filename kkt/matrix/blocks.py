@@ -287,22 +287,6 @@ def require_structure(structure: object) -> None:
         raise OrderError(f"structure: {type(structure).__name__} is none; pass build(...).structure")
 
 
-def block_slices(structure: Structure, layout: str) -> dict[Block, slice]:
-    """Where each block's unknowns lie: ("pdd", body) -> slice, in the order of the layout.
-
-    Multipliers come last.
-    """
-    sizes = {"pdd": np.full(structure.n, 6), "qdd": structure.dof, "f": np.full(structure.n, 6)}
-    if layout == "kind":  # equation (4)
-        entries = [(kind, k) for kind in sizes for k in range(structure.n)]
-    else:  # equation (6)
-        entries = [(kind, int(k)) for k in structure.order for kind in sizes]
-    rows = {Block(kind, structure.names[k]): int(sizes[kind][k]) for kind, k in entries}
-    rows |= {Block("lam", tie.name): tie.rows for tie in structure.ties}
-    stops = np.cumsum([*rows.values()]).tolist()
-    return {block: slice(stop - size, stop) for (block, size), stop in zip(rows.items(), stops, strict=True)}
-
-
 if TYPE_CHECKING:
     import networkx as nx
 

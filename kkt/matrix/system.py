@@ -28,7 +28,7 @@ from ..model.joints import GENERAL
 from ..model.loops import Loop, checked_loops, warn_if_open
 from ..model.spatial import Array, levels, locked_inertia, matvec, transpose
 from ..model.tree import BodyTree, compile_tree, require_graph
-from .blocks import Block, Partition, Structure, Tie, block_slices, sides_of
+from .blocks import KINDS, Block, Partition, Structure, Tie, sides_of
 from .entries import Entries, Pattern, assemble, own_entries, pattern_of, ragged, step_of
 from .state import State, coordinates, require_independent, state_of
 
@@ -89,7 +89,17 @@ class System(Shown):
         >>> system.matrix[system.blocks["f", "j2"], system.blocks["f", "j2"]].nnz  # f has no diagonal
         0
         """
-        return block_slices(self.structure, self.layout)
+        dof, names = self.tree.dof, self.structure.names
+        found = [
+            (Block(kind, name), slice(first, first + size))
+            for kind, starts, sizes in zip(KINDS, self.starts, (0 * dof + 6, dof, 0 * dof + 6), strict=False)
+            for name, first, size in zip(names, starts.tolist(), sizes.tolist(), strict=True)
+        ]
+        found.sort(key=lambda entry: entry[1].start)
+        last = self._tree_size
+        for tie in self.structure.ties:
+            found.append((Block("lam", tie.name), slice(last, last := last + tie.rows)))
+        return dict(found)
 
     @property
     def size(self) -> int:

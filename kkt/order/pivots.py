@@ -160,8 +160,7 @@ def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Struct
     """Check a sequence against a structure, and number its blocks.
 
     ``order`` is a PivotSequence, a list of groups, or a function from the structure to either of
-    these.  A group is a list of blocks ("pdd", body); a pair of integers (i, j) is a pivot in
-    the numbering of Ascher 1996, equation (6).  Raises OrderError where a block is unknown,
+    these.  A group is a list of blocks ("pdd", body).  Raises OrderError where a block is unknown,
     eliminated twice, or left out; multipliers that the sequence leaves out come last, one
     constraint after another.
 
@@ -266,18 +265,11 @@ def _arrays(
 
 
 def _numbers(sequence: PivotSequence, structure: Structure) -> list[list[tuple[int, int]]]:
-    """Groups as (kind, body index), with the paper's off-diagonal pivots translated."""
+    """Groups as (kind, body index)."""
     kind_of = {kind: i for i, kind in enumerate(structure.kinds)}
     index = [_places(structure, kind) for kind in range(len(KINDS))]
     result: list[list[tuple[int, int]]] = []
-    previous: tuple[int, int] | None = None
     for step, group in enumerate(sequence.groups, start=1):
-        if len(group) == 2 and all(isinstance(x, int | np.integer) for x in group):
-            row, col = int(group[0]), int(group[1])  # type: ignore[call-overload]
-            if previous != (col, row) or row == col:  # (i, j) stands for (j, i) too
-                result.append(_paper_pivot(row, col, structure, step, sequence.name))
-            previous = (row, col)
-            continue
         blocks = []
         for entry in group:
             try:
@@ -287,25 +279,6 @@ def _numbers(sequence: PivotSequence, structure: Structure) -> list[list[tuple[i
                 raise OrderError(_unknown_block(entry, step, sequence.name, structure)) from None
         result.append(blocks)
     return result
-
-
-def _paper_pivot(row: int, col: int, structure: Structure, step: int, name: str) -> list[tuple[int, int]]:
-    """Pivot (i, j) of equation (6): rows 3k-2, 3k-1, 3k are pdd, qdd, f of the k-th body."""
-    kinds = (PDD, QDD, F)
-    if not (1 <= row <= 3 * structure.n and 1 <= col <= 3 * structure.n):
-        raise OrderError(
-            f"order {name!r}: step {step} names pivot ({row}, {col}); "
-            f"rows of (6) run from 1 to {3 * structure.n}"
-        )
-    blocks = [(kinds[(i - 1) % 3], int(structure.order[(i - 1) // 3])) for i in (row, col)]
-    if row == col:
-        return blocks[:1]
-    if blocks[0][1] != blocks[1][1] or {blocks[0][0], blocks[1][0]} != {PDD, F}:
-        raise OrderError(
-            f"order {name!r}: step {step} names the off-diagonal pivot ({row}, {col}); only the "
-            "identity blocks (3k, 3k-2) and (3k-2, 3k) can be off-diagonal pivots"
-        )
-    return blocks
 
 
 def _unknown_block(entry: Any, step: int, name: str, structure: Structure) -> str:

@@ -116,44 +116,6 @@ def test_a_bracket_is_inverted_before_it_meets_its_couplings():
     assert rms(unbracketed, assembly="right_looking") >= 1e-4
 
 
-# -- pivots as the paper writes them ------------------------------------------------------------
-
-
-def circled(n, both):
-    """(3k, 3k-2), (3k-2, 3k), (3k-1, 3k-1) for k = 1 ... n, tip to base."""
-    pivots = []
-    for k in range(1, n + 1):
-        pivots.append([3 * k, 3 * k - 2])
-        if both:
-            pivots.append([3 * k - 2, 3 * k])
-        pivots.append([3 * k - 1, 3 * k - 1])
-    return pivots
-
-
-@pytest.mark.parametrize("both", [True, False])
-@pytest.mark.parametrize("format", ["float32", "float64"])
-def test_off_diagonal_pivots_are_the_pairs_of_bad_abm(both, format):
-    """(i, j) and (j, i) of an identity block are one pair: bad ABM's pivots, to the last bit."""
-    tree = kkt.chain(7)
-    _, ours = run(tree, circled(7, both), format, assembly="right_looking")
-    _, bad = run(tree, orderings.get("bad_abm"), format)
-    assert (ours.qdd == bad.qdd).all() and (ours.f == bad.f).all()
-    assert ours.fill == bad.fill == 6 and len(ours.steps) == len(bad.steps) == 14
-
-
-@pytest.mark.parametrize(
-    "pivots,message",
-    [
-        ([[3, 2]], r"step 1 names the off-diagonal pivot \(3, 2\); only the identity"),
-        ([[7, 7]], r"step 1 names pivot \(7, 7\); rows of \(6\) run from 1 to 6"),
-        ([[1, 3], [2, 2], [3, 1]], "eliminates .* twice"),
-    ],
-)
-def test_off_diagonal_pivots_that_are_not_in_the_paper(pivots, message):
-    with pytest.raises(kkt.OrderError, match=message):
-        run(kkt.chain(2), pivots)
-
-
 # -- switches -----------------------------------------------------------------------------------
 
 

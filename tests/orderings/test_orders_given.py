@@ -87,14 +87,6 @@ def test_what_is_no_block_in_json_is_told(three, tmp_path, block):
         kkt.eliminate(three, orderings.get(f"{tmp_path}/own.json"))
 
 
-def test_integer_pivots_in_json(three, tmp_path):
-    """Rows of equation (6), as in the paper: bad ABM's pivots."""
-    pivots = [p for k in (1, 2, 3) for p in ([3 * k, 3 * k - 2], [3 * k - 1, 3 * k - 1])]
-    (tmp_path / "paper.json").write_text(json.dumps(pivots))
-    result = kkt.eliminate(three, orderings.get(f"{tmp_path}/paper.json"))
-    assert kkt.certify(three, 20).error(result.qdd) <= 1e-14 and len(result.steps) == 6
-
-
 def test_json_finds_bodies_whose_names_are_numbers(tmp_path):
     system = kkt.build(kkt.example1())  # bodies 1 and 2
     groups = [[[kind, k] for kind in ("pdd", "qdd", "f")] for k in ("1", 2)]

@@ -37,10 +37,6 @@ export function orderIn(text) {
 }
 
 function block(entry, step) {
-  if (typeof entry === "number")
-    throw new Error(
-      `step ${step} names its pivot by numbers, which only pivotree solve --order reads; name its blocks, as in ["pdd", "link1"]`,
-    );
   const pair = typeof entry === "string" ? entry.split(/:(.*)/s).slice(0, 2) : entry;
   if (!Array.isArray(pair) || pair.length !== 2)
     throw new Error(`step ${step} holds ${JSON.stringify(entry)}; a block is ["pdd", "link1"]`);

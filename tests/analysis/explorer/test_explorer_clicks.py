@@ -248,7 +248,7 @@ REFUSED = [
     ("[", "is not JSON"),
     ({"steps": []}, "holds no list of groups"),
     ({"groups": [["pdd"]]}, 'step 1 holds "pdd"; a block is ["pdd", "link1"]'),
-    ([["pdd:j3"], [7, 13]], "step 2 names its pivot by numbers, which only pivotree solve"),
+    ([["pdd:j3"], [7, 13]], "step 2 holds 7; a block is"),
     ([["pdd:j9"]], "this model has no block pdd j9"),
     ({"groups": [], "rule": {}}, 'holds "rule"; write "rules"'),
     ({"groups": [], "links": "split"}, 'links are "split"; this page has whole'),
