@@ -47,11 +47,12 @@ def command() -> int:
     """``pivotree`` as a process: a Ctrl-C that comes when all is said changes no exit code.
 
     Python looks for cycles of objects seldom, and not at the end, where it would look at all that was
-    made: half a second of every command.
+    made: half a second of every command.  Matrices are small here: BLAS's threads would but wait.
     """
     import gc
     import signal
 
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(OBJECTS, 20, 100)
     try:
         code = main()
