@@ -24,7 +24,7 @@ from ..report.make import check as require
 from .tried import DATA, Floats, Mend, Robot, Tried, mends, search
 
 ORDERS = ("abm", "gain_abm", "modified_abm", "projected_abm", "square_root_abm", "crbm")
-C_FILE, ANY = "its C file", "(any)"  # rows that are no order's and no program's
+C_FILE, ANY = "its C file", "exact arithmetic"  # rows that are no order's and no program's
 KINDS = {**dict.fromkeys(ORDERS, "order"), C_FILE: "C", ANY: "data"}  # of rows; all others are programs'
 SHIPPED = ("float64", "float32")  # formats that C has
 NEAR = 0.5  # digits by which the cheapest order may be behind the best
@@ -35,8 +35,8 @@ DRAWN = 6  # states of the random ones, of each row, that mends are tried in
 class Row:
     """A way to compute qdd, and digits of it: in one state, at worst of all tried, and proved."""
 
-    name: str  # the order, the programs, or "its C file" of the best order; "(any)" is what rounding the
-    #            robot's own numbers leaves to all of them
+    name: str  # the order, the programs, or "its C file" of the best order; "exact arithmetic"
+    #            on the robot's own numbers, rounded, is what rounding them leaves to all of them
     kind: str  # order, program, C or data
     order: str
     frames: str

@@ -53,8 +53,8 @@ class Robot:
             raise ModelError(f"{self.base.name}: has no joint that moves; a check needs at least one")
         if self.base.loops:
             raise LoopError(
-                f"{self.base.name}: has closed loops or contacts, in which a check looks at no state; use "
-                "pivotree report"
+                f"{self.base.name}: has closed loops or contacts, which a check does not take; "
+                "pivotree report says how many digits each order keeps"
             )
         self.traced: dict[tuple[str, str, str], TracedOrder] = {}
 
@@ -171,7 +171,7 @@ ORDERS = ("crbm", "abm", "gain_abm", "modified_abm", "projected_abm", "joseph_ab
 FRAMES = ("own", "aligned", "directions")
 LONGER = ("float32", "float64")
 SAID = {  # formats by role of a short one {0} and a longer one {1}, in words
-    "{0}+D={1}": "what forms and factors a joint's inertia in {1}",
+    "{0}+D={1}": "the inertias that joints feel in {1}",
     "{0}+add={1}": "sums in {1}",
     "{0}+mul={1}+add={1}": "sums and products in {1}, numbers given in {0}",
     "{1}+mul={0}": "products in {0}, all else in {1}",
@@ -225,13 +225,18 @@ def _changes(hard: Tried, way: Reading, best: Reading, fault: Fault) -> Iterator
         other = replace(way, frames=frames)
         yield "frames", _written(other), hard, other
     mirrored = replace(way, symmetry="mirrored")
-    yield "symmetry", f"{_written(mirrored)}, one triangle mirrored", hard, mirrored
+    yield (
+        "symmetry",
+        f"{_written(mirrored)}, half of every symmetric matrix computed, and copied",
+        hard,
+        mirrored,
+    )
     for order in ORDERS:
         other = of_order(order, way.precision)
         yield "order", _written(other), hard, other
     body, short = fault.parts[0].body, way.precision
     for long in (x for x in LONGER if get_format(x).unit < get_format(short).unit):
-        formats = {f"{short}@{body}={long}": f"{body} in {long}"}
+        formats = {f"{short}@{body}={long}": f"what is computed for {body} in {long}"}
         formats |= {role.format(short, long): said.format(short, long) for role, said in SAID.items()}
         for each in (way, best):
             for format, said in formats.items():
@@ -252,12 +257,17 @@ def _armatures(hard: Tried, way: Reading, fault: Fault) -> Iterator[Change]:
         data.update(armature=added + float(np.sum(data.get("armature", 0.0))))
         robot, place = Robot(tree), (hard.q, hard.qd)
         states = Tried(robot, *place, efforts_of(robot.base, *place, hard.truth.high))
-        yield "armature", f"{_written(way)}, a rotor of {added:g} {unit} at {fault.output}", states, way
+        yield (
+            "armature",
+            f"{_written(way)}, {added:g} {unit} of rotor inertia added at {fault.output}",
+            states,
+            way,
+        )
 
 
 def _written(way: Reading) -> str:
-    both = ", both triangles" if way.symmetry == "both triangles" else ""
-    return f"{way.order} {WRITTEN[way.frames]}{both}"
+    both = ", all of every symmetric matrix computed" if way.symmetry == "both triangles" else ""
+    return f"{way.order}, inertias {WRITTEN[way.frames]}{both}"
 
 
 def _cost(order: TracedOrder, chosen: Format, plain: Format) -> float:

@@ -13,20 +13,20 @@ from pivotree.kkt.theorem.ranges import ACCELERATION
 from ..comparison.row import full_digits
 from ..readings import get as reading_of
 from ..report.words import amount, joined
-from .make import ANY, C_FILE, Checked, Row
+from .make import ANY, C_FILE, SHIPPED, Checked, Row
 from .tried import Mend
 
 SAID = {
-    "abm": "articulated bodies (ABA)",
-    "gain_abm": "ABA, gains before products",
-    "modified_abm": "ABA, sums kept apart",
-    "projected_abm": "ABA, projected sums",
-    "square_root_abm": "ABA by rotations (QR)",
-    "crbm": "composite bodies, mass matrix factored (CRBA)",
-    C_FILE: "all of it, from positions on",
-    ANY: "what rounding the robot's numbers leaves",
+    "abm": "ABA: articulated bodies",
+    "gain_abm": "ABA, divided by a joint's inertia first",
+    "modified_abm": "ABA, a body's own inertia kept apart",
+    "projected_abm": "ABA, inertias projected, then added",
+    "square_root_abm": "ABA on square roots of inertias, by QR",
+    "crbm": "CRBA: mass matrix of composite bodies",
+    C_FILE: "sines, cosines and poses are rounded, too",
+    ANY: "only the robot's own numbers are rounded",
 }
-HEADS = ("computed by", "what it is", "this state", "worst", "proved", "operations")
+HEADS = ("computed by", "what it is", "digits: this state", "worst", "proved", "operations")
 WORDS = {"computed by", "what it is", "change"}  # heads of columns that are no numbers
 FEW = 8  # joints up to which a state stands in a command
 
@@ -57,11 +57,12 @@ def page(found: Checked, state: str, file: str | None = None) -> Iterator[str | 
         "Digits: 5.0 says that no joint acceleration is off by more than 0.00001 of the largest one in "
         "that state, held against exact arithmetic on the robot's own numbers. "
         f"This state: {state}. Worst: of {found.states} random states, and of {found.searched} that were "
-        f"searched near the worst of these. Proved: for all states within the limits of positions, rates and "
+        "searched near the worst of these. Proved: for all states within the limits of positions, rates and "
         f"efforts in which some joint accelerates by {ACCELERATION:g} rad/s² (m/s²) or more; a proof takes "
-        f"every rounding at its worst{why}. Random states: {found.distribution}. Operations: additions, "
-        "multiplications, divisions and roots, from inertias, axes and forces in a state to accelerations, "
-        "composite inertias as ten numbers (as 6 x 6 blocks where both triangles are formed)."
+        f"every rounding at its worst, and promises fewer (0.0: none){why}. Random states: "
+        f"{found.distribution}. Operations: additions, multiplications, divisions and roots, from inertias, "
+        "axes and forces in a state to accelerations, composite inertias as ten numbers (as 6 x 6 blocks "
+        "where all of every symmetric matrix is computed)."
     )
     yield f"Where digits are lost. {found.fault.replace('in this state', 'in its worst state')}"
     yield from _mended(found)
@@ -70,30 +71,35 @@ def page(found: Checked, state: str, file: str | None = None) -> Iterator[str | 
 
 def _verdict(found: Checked) -> str:
     best, data, asked = found.row(found.best), found.row(ANY), amount(found.digits)
-    begin = f"{found.model} in {found.format}: "
+    begin = f"{found.model} in {found.format}: {'' if found.keeps else 'not '}enough for {asked}"
+    named = f"{best.name} ({SAID[best.name]})"
     if not found.keeps:
-        text = f"{begin}do not keep it for {asked}. "
+        text = f"{begin}. "
         if data.worst < found.digits:
             text += (
                 f"Rounding the robot's own numbers to {found.format} leaves {data.worst:.1f} digits at "
-                f"worst, whatever computes; the best order, {best.name}, keeps {best.worst:.1f}."
+                f"worst, whatever program computes; the best one, {named}, keeps {best.worst:.1f}."
             )
         else:
-            text += f"The best order tried, {best.name}, keeps {best.worst:.1f} at worst."
-        own = (x for x in found.mends if x.enough and x.frames == "own" and x.kind != "armature")
-        enough = next(own, None)
+            text += f"The best one tried, {named}, keeps {best.worst:.1f} at worst."
+        enough = _enough(found)
         return text if enough is None else f"{text} Enough: {enough.what} ({enough.digits:.1f} digits)."
     shipped = [*found.of("program"), *found.of("C")]
     poor = [name for row in shipped if row.worst < found.digits for name in _names(row)]
-    text = f"{begin}keep it, but not in {joined(poor)}. " if poor else f"{begin}keep it. "
+    text = f"{begin}, but not in {joined(poor)}. " if poor else f"{begin}. "
     text += (
-        f"Computed by {best.name}, {best.worst:.1f} of {full_digits(get_format(found.format)):.1f} digits "
-        f"are left at worst in all {found.states + found.searched} states tried; "
-        f"{asked} {'is' if found.digits == 1 else 'are'} asked for."
+        f"Computed by {named}, {best.worst:.1f} of {full_digits(get_format(found.format)):.1f} digits "
+        f"are right at worst in all {found.states + found.searched} states tried."
     )
-    rounded = {"C": ", in which positions are rounded, too"}
+    rounded = {"C": ", in which poses are rounded, too"}
     told = [f"{row.worst:.1f} by {joined(_names(row))}{rounded.get(row.kind, '')}" for row in shipped]
     return f"{text} As programs ship it: {'; '.join(told)}." if told else text
+
+
+def _enough(found: Checked) -> Mend | None:
+    """The cheapest change that is enough and that this project's programs can have, of the same robot."""
+    own = (x for x in found.mends if x.enough and x.frames == "own" and x.kind != "armature")
+    return next(own, None)
 
 
 def _names(row: Row) -> list[str]:
@@ -115,7 +121,7 @@ def _mended(found: Checked) -> Iterator[str | Table]:
     if subject.worst >= found.digits:
         yield (
             f"What would mend it. Nothing has to be mended for {amount(found.digits)}; --digits asks for "
-            f"more. {name[0].upper()}{name[1:]} loses most."
+            f"more. Most is lost by {name}."
         )
         return
     yield (
@@ -133,12 +139,18 @@ def _mended(found: Checked) -> Iterator[str | Table]:
 
 def _commands(found: Checked, file: str | None) -> Iterator[str | Command]:
     words, form = shlex.split(found.model), ["--format", found.format]
-    for row in found.of("C"):
-        keeps = f"of {found.best}, which keeps {row.worst:.1f} digits at worst"
-        yield f"The C file {'that keeps it' if row.worst >= found.digits else keeps} (-o FILE.cu: CUDA):"
-        name = re.sub(r"\W+", "_", words[0].rpartition("/")[2].split(".")[0]).strip("_")
+    name = re.sub(r"\W+", "_", words[0].rpartition("/")[2].split(".")[0]).strip("_")
+    enough = _enough(found)
+    if not found.keeps and enough is not None and enough.format in SHIPPED:
+        yield "This writes C that is enough (-o FILE.cu: CUDA):"
+        yield _command(
+            "export", *words, "--order", enough.order, "--format", enough.format, "-o", f"{name}.c"
+        )
+    for row in found.of("C") if found.keeps else ():
+        keeps = "is enough" if row.worst >= found.digits else f"keeps {row.worst:.1f} digits at worst"
+        yield f"This writes C that {keeps} (-o FILE.cu: CUDA):"
         yield _command("export", *words, "--order", found.best, *form, "-o", f"{name}.c")
-    yield f"The worst state of {found.subject} again:"
+    yield f"This computes the worst state of {joined(_names(found.row(found.subject)))} again:"
     program = found.row(found.subject).kind == "program"
     called = ("--as", found.subject.split(", ")[0]) if program else ("--order", found.subject)
     q, qd, tau = (",".join(f"{x:.15g}" for x in found.worst_state[x]) for x in ("q", "qd", "tau"))

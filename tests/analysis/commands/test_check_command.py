@@ -83,7 +83,11 @@ def test_mends_are_cheapest_first_and_keep_what_they_say():
 
 
 def test_the_page_s_commands_are_commands_and_its_words_follow_the_digits():
-    for asked, words in ((3.0, "keep it"), (6.9, "do not keep it for 6.9 digits"), (4.5, "enough")):
+    for asked, words in (
+        (3.0, ": enough for 3 digits"),
+        (6.9, ": not enough for 6.9 digits"),
+        (4.5, "but not in Newton"),
+    ):
         parts = list(page(found(states=20, digits=asked), "its own", "worst.json"))
         assert words in markdown(iter(parts))
         for part in (part for part in parts if isinstance(part, Command)):
