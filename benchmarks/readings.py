@@ -1,6 +1,6 @@
 """Digits of simulators that compute in float32, beside those that their readings predict.
 
-    pip install -e ".[jax,mujoco,robots]" mujoco-mjx mujoco-warp newton brax
+    pip install -e ".[jax,mujoco,robots]" mujoco-mjx mujoco-warp newton brax jaxsim adam-robotics frax
     python benchmarks/readings.py --states 100 -o readings
 
 One row a robot and a program: median and worst error of qdd over random states, as the program
@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import tempfile
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -22,6 +24,7 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from described import described, joint_of
 from numpy.typing import NDArray
 from simulators import mujoco_spec
 
@@ -37,6 +40,8 @@ ROBOTS = (
 Floats = NDArray[np.float64]
 Batch = tuple[Floats, Floats, Floats]  # (m, nq), (m, nv) and (m, nv)
 PACKAGES = {"mjx": "mujoco-mjx", "warp": "mujoco-warp", "newton": "newton", "brax": "brax"}
+PACKAGES |= {"jaxsim": "jaxsim", "adam": "adam-robotics", "frax": "frax"}
+os.environ.setdefault("JAX_ENABLE_X64", "0")  # which JaxSim would turn on
 
 
 # -- one robot in MuJoCo's coordinates ---------------------------------------------------------
@@ -79,6 +84,11 @@ class Robot:
     def _ours(self, x: Floats, R: Floats) -> Floats:
         """A floating base's two halves in its own axes, the angular one first."""
         return np.concatenate([x[3:6], R.T @ x[:3], x[6:]])
+
+    def joints(self) -> list[str]:
+        """The names of hinges and slides in the order of MuJoCo's freedoms."""
+        names = np.array([joint_of(name) for name in self.arrays.names])[int(self.free) :]
+        return [str(name) for name in names[np.argsort(self.place[6 * self.free :])]]
 
     def accelerations(self, qacc: Floats) -> Floats:
         """(m, N) of the tree from (m, nv) of MuJoCo, whose base has its linear half in the world's axes."""
@@ -192,11 +202,84 @@ def by_brax(robot: Robot) -> Any:
     return run(*(x.astype(np.float32) for x in robot.batch))
 
 
+def by_jaxsim(robot: Robot) -> Any:
+    import jax
+    import jax.numpy as jnp
+    import jaxsim.api as js
+    from jax.scipy.spatial.transform import Rotation
+    from jaxsim import VelRepr
+
+    down, n = float(-robot.arrays.gravity[2]), 6 * int(robot.free)
+    model = js.model.JaxSimModel.build_from_model_description(described(robot.arrays, "sdf"), gravity=down)
+    order = np.array([robot.joints().index(name) for name in model.joint_names()])
+    back, links = np.argsort(order), list(model.link_names())
+
+    def one(q: Any, qd: Any, tau: Any) -> Any:
+        given = {"joint_positions": q[n + (n > 0) :][order], "joint_velocities": qd[n:][order]}
+        given["velocity_representation"] = VelRepr.Mixed
+        if not n:
+            data = js.data.JaxSimModelData.build(model, **given)
+            return js.model.forward_dynamics_aba(model, data, joint_forces=tau[order])[1][back]
+        R = Rotation.from_quat(jnp.roll(q[3:7], -1)).as_matrix()
+        given |= {"base_position": q[:3], "base_quaternion": q[3:7]}
+        given |= {"base_linear_velocity": qd[:3], "base_angular_velocity": R @ qd[3:6]}
+        data = js.data.JaxSimModelData.build(model, **given)
+        wrench = jnp.concatenate([tau[:3], R @ tau[3:6]])
+        forces = jnp.zeros((len(links), 6)).at[links.index(str(robot.arrays.names[0]))].set(wrench)
+        base, joints = js.model.forward_dynamics_aba(
+            model, data, joint_forces=tau[n:][order], link_forces=forces
+        )
+        return jnp.concatenate([base[:3], R.T @ base[3:6], joints[back]])
+
+    return jax.jit(jax.vmap(one))(*(x.astype(np.float32) for x in robot.batch))
+
+
+def by_adam(robot: Robot) -> Any:
+    """Its numpy computations, state by state: with today's JAX its own cannot be compiled."""
+    from adam import Representations
+    from adam.numpy import KinDynComputations
+
+    if not robot.free:
+        raise ValueError("its aba has a base that floats")
+    gravity = np.array([*robot.arrays.gravity, 0.0, 0.0, 0.0], dtype=np.float32)
+    model = KinDynComputations(
+        described(robot.arrays, "urdf"), robot.joints(), dtype=np.float32, gravity=gravity
+    )
+    model.set_frame_velocity_representation(Representations.MIXED_REPRESENTATION)
+    root, found = str(robot.arrays.names[0]), []
+    for q, qd, tau in zip(*(x.astype(np.float32) for x in robot.batch), strict=True):
+        pose, R = np.eye(4, dtype=np.float32), rotation(q[3:7]).astype(np.float32)
+        pose[:3, :3], pose[:3, 3] = R, q[:3]
+        twist, wrench = (np.concatenate([x[:3], R @ x[3:6]]) for x in (qd, tau))
+        qacc = model.aba(pose, q[7:], twist, qd[6:], tau[6:], {root: wrench})
+        found.append(np.concatenate([qacc[:3], R.T @ qacc[3:6], qacc[6:]]))
+    return np.array(found)
+
+
+def by_frax(robot: Robot) -> Any:
+    import jax
+    from frax.core.robot import Robot as Model
+
+    with tempfile.NamedTemporaryFile("w", suffix=".urdf") as file:
+        file.write(described(robot.arrays, "urdf"))
+        file.flush()
+        base = "quaternion" if robot.free else None
+        model = Model(file.name, joint_ordering=robot.joints(), floating_base=base)
+
+    def one(q: Any, qd: Any, tau: Any) -> Any:
+        return model.forward_dynamics(q, qd, tau, None)
+
+    return jax.jit(jax.vmap(one))(*(x.astype(np.float32) for x in robot.batch))
+
+
 PROGRAMS: dict[str, Callable[[Robot], Any]] = {
     "mjx": by_mjx,
     "warp": by_warp,
     "newton": by_newton,
     "brax": by_brax,
+    "jaxsim": by_jaxsim,
+    "adam": by_adam,
+    "frax": by_frax,
 }
 
 
@@ -208,11 +291,11 @@ def rows(name: str, states: int, programs: list[str]) -> list[dict[str, Any]]:
     systems = robot.systems()
     exact = [kkt.certify(system, digits=30) for system in systems]
     found: list[dict[str, Any]] = []
-    predicted: dict[tuple[str, str], list[float]] = {}  # programs may read alike
+    predicted: dict[tuple[str, str, str], list[float]] = {}  # programs may read alike
     for program in programs:
         row: dict[str, Any] = {"robot": name, "program": program, "states": states}
         reading = readings.get(program)
-        kind = reading.order, reading.frames
+        kind = reading.order, reading.frames, reading.symmetry
         if kind not in predicted:
             pairs = zip(systems, exact, strict=True)
             predicted[kind] = [readings.error(reading, system, answer) for system, answer in pairs]
@@ -255,7 +338,7 @@ def draw(every: list[dict[str, Any]], folder: Path) -> None:
             figure = new_figure("single", 3.4, look)
             ax = figure.add_subplot()
             style_axes(ax, look)
-            for program, marker, colour in zip(PROGRAMS, "osD^", look.series, strict=False):
+            for program, marker, colour in zip(PROGRAMS, "osD^v<>", look.series, strict=False):
                 here = [row for row in seen if row["program"] == program]
                 pairs = [(row["predicted_median"], row["measured_median"]) for row in here]
                 ax.plot(
