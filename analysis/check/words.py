@@ -52,7 +52,7 @@ def page(found: Checked, state: str, file: str | None = None) -> Iterator[str | 
     yield _verdict(found)
     yield Table(HEADS, [_cells(row) for row in found.rows])
     told = found.row(found.best).why
-    why = f" (none of {found.best}: {told})" if told else ""
+    why = f"; none of {found.best}: {told}" if told else ""
     yield (
         "Digits: 5.0 says that no joint acceleration is off by more than 0.00001 of the largest one in "
         "that state, held against exact arithmetic on the robot's own numbers. "

@@ -20,7 +20,8 @@ def test_programs_are_compared_by_the_command(run):
 def test_readings_are_listed_with_their_sources(run):
     _, out, _ = run("readings", "--json")
     found = json.loads(out)
-    assert set("mujoco mjx newton pinocchio drake rbdl brax jaxsim adam frax".split()) <= {one["name"] for one in found}
+    programs = {"mujoco", "mjx", "newton", "pinocchio", "drake", "rbdl", "brax", "jaxsim", "adam", "frax"}
+    assert programs <= {one["name"] for one in found}
     assert all(one["order"] in orderings.names() and one["source"] and one["version"] for one in found)
     _, out, _ = run("readings")
     assert all(one["name"] in out for one in found)
