@@ -31,6 +31,8 @@ def test_a_line_says_what_there_is(system):
     assert f"{result.flops} operations" in repr(result)
     kernel = pt.kkt.compile(system.graph, pt.orderings.get("abm"), "float32")
     assert repr(kernel).startswith("<Kernel abm in float32: 3 bodies, 3 freedoms, outputs qdd, ")
+    proved = pt.certify(system, digits=20)
+    assert repr(proved) == f"<Certified chain_3: 20 digits, {proved.bits} bits, order abm>"
 
 
 @pytest.mark.parametrize("layout", ["kind", "body"])

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
 from ..base.errors import CertificationError, SingularError
+from ..base.shown import Shown
 from ..matrix.blocks import Block
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System, least_size, require_system
@@ -54,8 +55,8 @@ class Nonsingular:
         return f"{text}; |{self.block}| >= {self.least:.2g}" if self.block else text
 
 
-@dataclass(frozen=True, eq=False)
-class Certified:
+@dataclass(frozen=True, eq=False, repr=False)
+class Certified(Shown):
     """The solution of (4) for given data, each number a ball.
 
     >>> system = pt.build(pt.chain(2))
@@ -83,6 +84,10 @@ class Certified:
     def __setstate__(self, state: dict[str, Any]) -> None:
         found = {block: np.array([flint.arb(*x) for x in xs]) for block, xs in state["solution"].items()}
         vars(self).update(state, solution=found)
+
+    def facts(self) -> dict[str, Any]:
+        """What a line about it tells."""
+        return {"name": self.system.name, "digits": self.digits, "bits": self.bits, "order": self.order}
 
     @property
     def qdd(self) -> list[Any]:
