@@ -105,12 +105,17 @@ def follow(table, count, state, patterns):  # pragma: no cover
 
 @njit(cache=True)
 def enter(old, table):  # pragma: no cover
-    """All that is in a smaller table."""
+    """All that is in a smaller table.
+
+    Number by number: for a slice, numba compiles for a second how it would tell of another shape.
+    """
     for k in range(len(old.then)):
-        table.found[k] = old.found[k]
-        if old.keys[k, 0] >= 0:
-            at = entry(table.keys, old.keys[k, 0], old.keys[k, 1])
-            table.keys[at], table.then[at] = old.keys[k], old.then[k]
+        for column in range(old.found.shape[1]):
+            table.found[k, column] = old.found[k, column]
+        state, pattern = old.keys[k, 0], old.keys[k, 1]
+        if state >= 0:
+            at = entry(table.keys, state, pattern)
+            table.keys[at, 0], table.keys[at, 1], table.then[at] = state, pattern, old.then[k]
 
 
 @njit(cache=True)
