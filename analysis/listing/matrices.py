@@ -40,7 +40,6 @@ SAID = {
         "source": "Tinney & Walker 1967",
     },
 }
-Key = tuple[Any, ...]  # names of the blocks of a group
 
 
 @dataclass(frozen=True)
@@ -65,50 +64,43 @@ class MatrixListing:
     given: frozenset[tuple[int, int]]
 
     @property
-    def scalar(self) -> bool:
-        """Whether each group is one number."""
-        return all(len(group) == 1 for group in self.groups) and self.system.size == len(self.groups)
+    def scalar(self) -> set[Family]:
+        """Families whose values are single numbers: all, where each group is one."""
+        return set(SYMBOLS) if self.system.size == len(self.groups) else set()
 
-    def key(self, group: int) -> Key:
-        """The names of a group's blocks."""
-        return tuple(self.system.structure.names[k] for k in self.groups[group])
-
-    def steps(self, called: Callable[[Key], str]) -> Iterator[tuple[str, list[Line]]]:
+    def steps(self, called: Callable[[str], str] = str) -> Iterator[tuple[str, list[Line]]]:
         """A heading and its lines: group after group forward, then back."""
-        names = [Index(called(self.key(k))) for k in range(len(self.groups))]
-        before: list[list[int]] = [[] for _ in names]
-        for k, near in enumerate(self.later):
-            for j in near:
-                before[j].append(k)
+        known = self.system.structure.names
+        texts = [" ".join(str(known[k]) for k in group) for group in self.groups]
+        names = [
+            Index(called(f"({text})" if len(group) > 1 else text))
+            for text, group in zip(texts, self.groups, strict=True)
+        ]
+        before: list[list[int]] = [[c for c in range(k) if k in self.later[c]] for k in range(len(names))]
 
-        def made(family: Family, k: int, j: int, given: Family | None, by: Family, over: list[int]) -> Line:
-            """What is given, less W_ck^T D_c^-1 of each group c that is gone."""
-            at = (names[k],) if family != COUPLING else (names[k], names[j])
-            whole = (names[k], names[j]) if given == MATRIX else at
-            terms = [Term(1, Leaf(given, whole))] if given else []
-            for c in over:
-                beside = (names[c], names[j]) if by == COUPLING else (names[c],)
-                inner = (Leaf(PIVOT, (names[c],)), Leaf(COUPLING, (names[c], names[k])), Leaf(by, beside))
+        def leaf(family: Family, *at: int) -> Leaf:
+            return Leaf(family, tuple(names[k] for k in at))
+
+        def line(family: Family, at: tuple[int, ...], given: Family, by: Family, gone: list[int]) -> Line:
+            """What is given, less W_ck^T D_c^-1 of each group c that is gone, times what it has there."""
+            whole = (at[0], at[-1]) if given == MATRIX else at
+            terms = [Term(1, leaf(given, *whole))] if given != MATRIX or whole in self.given else []
+            for c in gone:
+                beside = leaf(by, c, at[-1]) if by == COUPLING else leaf(by, c)
+                inner = (leaf(PIVOT, c), leaf(COUPLING, c, at[0]), beside)
                 terms.append(Term(-1, Node("inner", inner)))
-            return Line(family, at, (), None, Sum(tuple(terms)))
-
-        def entry(k: int, j: int) -> Family | None:
-            return MATRIX if (k, j) in self.given else None
+            return Line(family, tuple(names[k] for k in at), (), None, Sum(tuple(terms)))
 
         for k, near in enumerate(self.later):
-            lines = [made(PIVOT, k, k, entry(k, k), COUPLING, before[k])]
-            lines.append(made(LEFT, k, k, RIGHT, LEFT, before[k]))
+            lines = [line(PIVOT, (k,), MATRIX, COUPLING, before[k]), line(LEFT, (k,), RIGHT, LEFT, before[k])]
             for j in near:
                 shared = [c for c in before[k] if j in self.later[c]]
-                lines.append(made(COUPLING, k, j, entry(k, j), COUPLING, shared))
+                lines.append(line(COUPLING, (k, j), MATRIX, COUPLING, shared))
             yield f"eliminate {names[k].letter}", lines
         back = []
         for k in reversed(range(len(names))):
-            terms = [Term(1, Leaf(LEFT, (names[k],)))]
-            for j in self.later[k]:
-                known = (Leaf(COUPLING, (names[k], names[j])), Leaf(SOLUTION, (names[j],)))
-                terms.append(Term(-1, Node("mul", known)))
-            solved = Node("solve", (Leaf(PIVOT, (names[k],)), Sum(tuple(terms))))
+            rest = [Term(-1, Node("mul", (leaf(COUPLING, k, j), leaf(SOLUTION, j)))) for j in self.later[k]]
+            solved = Node("solve", (leaf(PIVOT, k), Sum((Term(1, leaf(LEFT, k)), *rest))))
             back.append(Line(SOLUTION, (names[k],), (), None, Sum((Term(1, solved),))))
         yield "back", back
 
@@ -147,40 +139,24 @@ def of_matrix(system: Matrix, order: Any) -> MatrixListing:
 # -- styles ---------------------------------------------------------------------------------------
 
 
-def _title(told: MatrixListing) -> str:
-    return f"{told.order} on {told.system.name}" + (f" ({told.source})" if told.source else "")
-
-
-def _families(told: MatrixListing) -> Any:
-    return set(SYMBOLS) if told.scalar else set()
-
-
-def _called(key: Key) -> str:
-    return str(key[0]) if len(key) == 1 else f"({' '.join(map(str, key))})"
-
-
 def text(told: MatrixListing, sign: str = "=") -> str:
     """Lines of each group, letters explained above."""
-    style = Style(SYMBOLS, _families(told))
-    parts = [_title(told), "", *(f"  {symbol.text}  {symbol.what}" for symbol in SYMBOLS.values())]
-    for head, lines in told.steps(_called):
+    style = Style(SYMBOLS, told.scalar)
+    title = f"{told.order} on {told.system.name}" + (f" ({told.source})" if told.source else "")
+    parts = [title, "", *(f"  {symbol.text}  {symbol.what}" for symbol in SYMBOLS.values())]
+    for head, lines in told.steps():
         parts += ["", f"{head}:", *(f"  {line}" for made in lines for line in formulas(style, made, sign))]
     return "\n".join(parts) + "\n"
 
 
 def latex(told: MatrixListing) -> str:
     """A standalone article."""
-
-    def called(key: Key) -> str:
-        name = _called(key)
-        return name if name.isalnum() and len(name) < 3 else rf"\text{{{escaped(name)}}}"
-
-    style = Latex(SYMBOLS, _families(told))
-    parts = [HEAD, rf"\section*{{{escaped(told.order)} on {escaped(told.system.name)}}}"]
+    style = Latex(SYMBOLS, told.scalar)
+    parts = [HEAD, rf"\section*{{{escaped(f'{told.order} on {told.system.name}')}}}"]
     parts.append(escaped(told.source) + r".\par\medskip" if told.source else "")
     legend = "\n".join(rf"${s.latex}$ & {escaped(s.what)} \\" for s in SYMBOLS.values())
     parts.append(f"\\begin{{tabular}}{{@{{}}ll@{{}}}}\n{legend}\n\\end{{tabular}}\\par\\medskip")
-    for head, lines in told.steps(called):
+    for head, lines in told.steps(lambda name: name if name.isdigit() else rf"\text{{{escaped(name)}}}"):
         verb, _, name = head.partition(" ")
         parts.append(rf"\medskip\textbf{{{verb.capitalize()}{f' ${name}$' if name else ''}:}}")
         body = " \\\\\n".join(row for line in lines for row in rows(style, line))
