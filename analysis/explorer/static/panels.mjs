@@ -310,8 +310,7 @@ export function exportPanel(session, look, palette, say, drawn, chosen) {
   body.append(
     range.node,
     between,
-    h("div", { class: "row" }, ...kinds),
-    h("div", { class: "row" }, h("span", { class: "soft" }, "Copy"), embed),
+    h("div", { class: "row" }, ...kinds, embed),
     para("soft", "The JSON is an order: pivotree solve MODEL --order FILE.json"),
     h("label", { class: "field" }, h("span", {}, "Open such a file, or a robot's"), input),
   );

@@ -106,7 +106,7 @@ export class Story {
     const narrow = globalThis.innerWidth < 700;
     const { top } = this.matrix.getBoundingClientRect();
     const below = (globalThis.innerHeight || 900) - Math.max(0, top + (globalThis.scrollY || 0)) - 60;
-    const beside = this.at === EQUATIONS && globalThis.innerWidth > 960 ? LAW : 0;
+    const beside = this.at === EQUATIONS && globalThis.innerWidth > 1120 ? LAW : 0;
     const side = Math.floor(Math.min(this.matrix.clientWidth - beside, narrow ? 420 : Math.max(320, below), 680));
     if (side < 100) return;
     this.laws.style.height = beside ? `${side}px` : ""; // an equation beside each row
