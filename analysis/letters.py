@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import sympy
 
 LONGEST = 100  # terms of a polynomial, beyond which it gets a name
-PARTS = 1000  # such names at most
+PARTS = 300  # such names at most, which six links in space need not
 PRODUCTS = 200_000  # terms that a product may have where nothing gets a name
 Place = tuple[str, tuple[int, ...]]  # a field of the tree, and where in it
 FIELDS = {"mass": "m", "com": "c", "inertia": "I", "p": "l"}  # of a body, and their letters
@@ -381,8 +381,8 @@ class _Ring:
         """A product, in which what is zero is left out; of names, where it would become too long."""
         if self.longest is None and len(x) * len(y) > PRODUCTS:
             raise SizeError(
-                f"closed form: a product has more than {PRODUCTS:,} terms; prove it of fewer bodies, as "
-                "chain:3, or give the bodies fewer numbers that are not zero"
+                f"closed form: a product has more than {PRODUCTS:,} terms; prove it of fewer bodies, by "
+                "abm and crbm, which divide least, or give the bodies fewer numbers that are not zero"
             )
         while self.longest is not None and len(x) * len(y) > self.longest and max(len(x), len(y)) > 1:
             x, y = sorted((x, y), key=len)

@@ -321,7 +321,7 @@ def compile_tree(tree: nx.DiGraph[Any]) -> BodyTree:
     bare = [name for name, data in tree.nodes(data=True) if "mass" not in data]
     if bare:
         child = next(iter(tree.successors(bare[0])), None)
-        if child is None:
+        if child is None or tree.nodes[bare[0]]:
             raise ModelError(f"body {bare[0]!r}: field 'mass' is missing; give it in kg")
         raise ModelError(f"body {child!r}: parent {bare[0]!r} is unknown; add it with its mass and joint")
     if sum(len(level) for level in levels(parent)) < len(names):

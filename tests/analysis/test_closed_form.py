@@ -153,5 +153,7 @@ def test_what_has_no_letters_is_refused(capsys):
     ):
         assert main(["solve", model, "--format", "sympy"]) == 2
         assert words in capsys.readouterr().err
-    assert main(["solve", "rr_arm", "--format", "sympy", "--order", "crbm"]) == 0
+    with pytest.raises(kkt.SizeError, match="300 parts of 100 terms are not enough"):
+        letters.closed_form(kkt.chain(12))
+    assert main(["solve", "rr_arm", "--symbolic", "--order", "crbm"]) == 0
     assert capsys.readouterr().out.startswith("M = [[I_1zz + I_2zz + ")

@@ -61,7 +61,7 @@ EXAMPLES = (
     "solve chain:3 --q -0.3,1,0.5",
     "solve robot.urdf --order crbm --format float32",
     "solve chain:100 --certify 50",
-    "solve rr_arm --format sympy",
+    "solve rr_arm --symbolic",
 )
 
 
@@ -69,6 +69,9 @@ def declare(command: Parser) -> None:
     add_model(command)
     add_order(command, "abm")
     add_format(command, "float64")
+    command.add_argument(
+        "--symbolic", action="store_const", dest="format", const="sympy", help="in letters: --format sympy"
+    )
     add_refinement(command)
     command.add_argument("--certify", type=int, metavar="D", help="prove D digits of qdd and lambda")
     add_json(command)

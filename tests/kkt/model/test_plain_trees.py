@@ -11,6 +11,7 @@ from pivotree.kkt.model.tree import FROM_FILES, OF_BODIES, OF_TREES
 MISSPELT = {
     "body 'j2': field 'armatur' is unknown; did you mean armature": lambda t: t.nodes["j2"].update(armatur=1),
     "body 'j2': field 'inertia' is missing": lambda t: t.nodes["j2"].pop("inertia"),
+    "body 'j1': field 'mass' is missing": lambda t: t.nodes["j1"].pop("mass"),
     "body 'j2': the edge from 'j1' holds 'axis', and so does": lambda t: t.edges["j1", "j2"].update(axis=X),
     "body 'j2': the edge from 'j1' holds 'mass', which is": lambda t: t.edges["j1", "j2"].update(mass=1),
 }
