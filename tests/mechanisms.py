@@ -161,46 +161,32 @@ def system_q(system, seed=1):
     return np.random.default_rng(seed).normal(size=len(system.entries.tau))
 
 
-def closed_early(structure):
-    """ABM, the multipliers of a loop as soon as its last joint is gone (docs/loops.md)."""
-    groups = []
-    for k in structure.tip_to_base:
-        groups.append([("pdd", k), ("qdd", k), ("f", k)])
-        groups += [[("lam", c)] for c in structure.constraints if structure.closing(c) == k]
-    return groups
-
-
 def geared(n):
-    """An arm of n links, each with a rotor on the link before it that turns 50 times as fast: tree, loops."""
-    tree, loops, last = kkt.new_tree("geared"), [], None
+    """An arm of n links, each with a rotor on the link before it that turns 50 times as fast."""
+    tree, loops = kkt.new_tree("geared"), []
     for k in range(n):
-        turns = {"axis": ((0, 0, 1), (0, 1, 0))[k % 2]}
+        on, turns = f"link{k - 1}" if k else None, {"axis": ((0, 0, 1), (0, 1, 0))[k % 2]}
         rotor = {"mass": 0.3, "com": (0.01, 0.02, 0.05), "inertia": np.diag([1.1e-3, 1.2e-3, 1.3e-3])}
-        kkt.add_body(tree, f"rotor{k}", last, p=(0.05, 0.1, 0), **rotor, **turns)
+        kkt.add_body(tree, f"rotor{k}", on, p=(0.05, 0.1, 0), **rotor, **turns)
         link = {"mass": 1.0, "com": (0.2, 0.01, 0.02), "inertia": np.diag([0.11, 0.12, 0.13])}
-        kkt.add_body(tree, f"link{k}", last, p=(0.5, 0, 0), **link, **turns)
+        kkt.add_body(tree, f"link{k}", on, p=(0.5, 0, 0), **link, **turns)
         loops.append(kkt.coupled_joints(tree, f"rotor{k}", f"link{k}", 50.0, name=f"gear{k}"))
-        last = f"link{k}"
-    return tree, loops
+    tree.graph["loops"] = tuple(loops)
+    return tree
 
 
 def differential():
-    """A wrist that two motors pitch together and roll against each other: tree, loops."""
+    """A wrist that two motors pitch together and roll against each other."""
     tree, loops = kkt.new_tree("differential"), []
-
-    def body(name, parent, axis, mass, p=(0, 0, 0)):
-        inertia = mass * np.diag([0.02, 0.03, 0.04])
-        kkt.add_body(
-            tree, name, parent, axis=axis, p=p, mass=mass, com=(0.1 * mass, 0.01, 0.02), inertia=inertia
-        )
-
-    body("base", None, (0, 0, 1), 2.0)
-    body("pitch", "base", (0, 1, 0), 0.5, (0.3, 0, 0))
-    body("roll", "pitch", (1, 0, 0), 1.0, (0.05, 0, 0))
+    bodies = [("base", None, "z", 2.0), ("pitch", "base", "y", 0.5), ("roll", "pitch", "x", 1.0)]
+    for side in ("left", "right"):
+        bodies += [(f"{side} gear", "pitch", "y", 0.1), (f"{side} motor", "base", "y", 0.2)]
+    for name, on, axis, mass in [*bodies, ("tool", "roll", "z", 0.4)]:
+        body = {"mass": mass, "com": (0.1 * mass, 0.01, 0.02), "inertia": mass * np.diag([0.02, 0.03, 0.04])}
+        p = (0.0 if name.endswith("gear") else 0.3, 0, 0)
+        kkt.add_body(tree, name, on, axis=np.eye(3)["xyz".index(axis)], p=p, **body)
     for side, sign in (("left", 1.0), ("right", -1.0)):
-        body(f"{side} gear", "pitch", (0, 1, 0), 0.1)
-        body(f"{side} motor", "base", (0, 1, 0), 0.2, (0.3, 0, 0))
         loops.append(kkt.coupled_joints(tree, f"{side} gear", "roll", sign, name=f"{side} mesh"))
         loops.append(kkt.cut_joint(f"{side} motor", f"{side} gear", "fixed", rows=(1,), name=f"{side} shaft"))
-    body("tool", "roll", (0, 0, 1), 0.4, (0.3, 0, 0))
-    return tree, loops
+    tree.graph["loops"] = tuple(loops)
+    return tree

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from designs import covering, listed
 from helpers import bracketed
-from mechanisms import SYSTEMS, bar, built, closed_early, crossed, four_bar, off, rod, system_q, tape_of
+from mechanisms import SYSTEMS, bar, built, crossed, four_bar, off, rod, system_q, tape_of
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.figures.labels import Labels
@@ -135,7 +135,7 @@ def test_before_that_they_are_refused_with_the_joints_that_are_missing():
     ):
         kkt.eliminate(system, [coupler, [pin], crank, rocker])
     two = [coupler, crank, [pin], rocker]  # two joints hold two rows
-    assert np.allclose(kkt.eliminate(system, two).qdd, kkt.eliminate(system, closed_early).qdd)
+    assert np.allclose(kkt.eliminate(system, two).qdd, kkt.eliminate(system, "closed_early").qdd)
 
 
 @pytest.mark.parametrize(
@@ -242,6 +242,6 @@ def test_loops_that_are_closed_early_cost_the_same_each():
         return built(tree, loops)
 
     systems = [chain_of_loops(n) for n in range(2, 7)]
-    early, late = (np.array([counted(s, o) for s in systems]).T for o in (closed_early, "abm"))
+    early, late = (np.array([counted(s, o) for s in systems]).T for o in ("closed_early", "abm"))
     assert len(set(np.diff(early[0])[1:])) == 1 and len(set(np.diff(early[1])[1:])) == 1
     assert (np.diff(late[0], n=2) > 0).all() and (np.diff(late[1], n=2) > 0).all()
