@@ -119,7 +119,8 @@ def add_body(
     >>> pt.eliminate(pt.build(tree), pt.orderings.get("abm")).qdd.round(3)  # held level: 9.81 / 0.7
     array([14.014])
     """
-    require_graph(tree)
+    if not isinstance(tree, nx.DiGraph):
+        require_graph(tree)  # refuses it; of a graph it reads all edges
     require_name(name)
     check_names((name,))
     if name in tree:
