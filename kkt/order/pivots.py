@@ -160,9 +160,9 @@ def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Struct
     """Check a sequence against a structure, and number its blocks.
 
     ``order`` is a PivotSequence, a list of groups, or a function from the structure to either of
-    these.  A group is a list of blocks ("pdd", body).  Raises OrderError where a block is unknown,
-    eliminated twice, or left out; multipliers that the sequence leaves out come last, one
-    constraint after another.
+    these.  A group is a list of blocks ("pdd", body) of equation (4).  Raises OrderError where a
+    block is unknown, eliminated twice, or left out; multipliers that the sequence leaves out come
+    last, one constraint after another.
 
     >>> structure = pt.build(pt.chain(2)).structure
     >>> groups = [[("pdd", k), ("qdd", k), ("f", k)] for k in structure.tip_to_base]
@@ -248,45 +248,30 @@ def arranged(
 def _arrays(
     sequence: PivotSequence, structure: Structure
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Kind, number of the body, and group of every block that a sequence names."""
-    kind_of, index = {kind: i for i, kind in enumerate(structure.kinds[:LAM])}, structure.index
-    try:  # a million bodies' blocks in seconds; what is not of this form is read one by one
-        blocks = [block for group in sequence.groups for block in group]
-        kinds = [kind_of[kind] for kind, _ in blocks]
-        members = [index[body] for _, body in blocks]
-        lengths = [len(group) for group in sequence.groups]
-    except (TypeError, ValueError, KeyError):
-        numbers = _numbers(sequence, structure)
-        kinds = [kind for group in numbers for kind, _ in group]
-        members = [k for group in numbers for _, k in group]
-        lengths = [len(group) for group in numbers]
-    groups = np.repeat(np.arange(len(lengths)), lengths)
-    return np.array(kinds, dtype=np.int64), np.array(members, dtype=np.int64), groups
-
-
-def _numbers(sequence: PivotSequence, structure: Structure) -> list[list[tuple[int, int]]]:
-    """Groups as (kind, body index)."""
+    """Kind, number of the body, and group of every block that a sequence names.  Raises OrderError."""
     kind_of = {kind: i for i, kind in enumerate(structure.kinds)}
     index = [_places(structure, kind) for kind in range(len(KINDS))]
-    result: list[list[tuple[int, int]]] = []
+    kinds: list[int] = []
+    members: list[int] = []
+    ends: list[int] = []
     for step, group in enumerate(sequence.groups, start=1):
-        blocks = []
-        for entry in group:
-            try:
+        entry: Any = group
+        try:
+            for entry in group:
                 kind, body = entry
-                blocks.append((kind_of[kind], index[kind_of[kind]][body]))
-            except (TypeError, ValueError, KeyError):
-                raise OrderError(_unknown_block(entry, step, sequence.name, structure)) from None
-        result.append(blocks)
-    return result
+                kinds.append(kind_of[kind])
+                members.append(index[kinds[-1]][body])
+        except (TypeError, ValueError, KeyError):
+            raise OrderError(_unknown_block(entry, step, sequence.name, structure)) from None
+        ends.append(len(kinds))
+    groups = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+    return np.array(kinds, dtype=np.int64), np.array(members, dtype=np.int64), groups
 
 
 def _unknown_block(entry: Any, step: int, name: str, structure: Structure) -> str:
     if isinstance(structure, Partition):
         name_of = entry[1] if isinstance(entry, tuple) and len(entry) == 2 and entry[0] == "x" else entry
-        near = close_names(str(name_of), map(str, structure.names))
-        hint = f"; nearest: {', '.join(near)}" if near else ""
-        return f"order {name!r}: step {step} names the unknown block {name_of!r}{hint}"
+        return f"order {name!r}: step {step} names the unknown block {_hinted(name_of, structure.names)}"
     if isinstance(entry, str) and entry in KINDS:
         return (
             f"order {name!r}: step {step} holds {entry!r} by itself; a block is a pair "
@@ -297,11 +282,14 @@ def _unknown_block(entry: Any, step: int, name: str, structure: Structure) -> st
     kind, body = entry
     if kind not in KINDS:
         return f"order {name!r}: step {step} names kind {kind!r}; use {', '.join(KINDS)}"
-    members = _members(structure, KINDS.index(kind))
-    near = close_names(str(body), map(str, members))
-    hint = f"; nearest: {', '.join(near)}" if near else ""
     what = "loop" if kind == "lam" else "body"
-    return f"order {name!r}: step {step} names the unknown {what} {body!r}{hint}"
+    members = _members(structure, KINDS.index(kind))
+    return f"order {name!r}: step {step} names the unknown {what} {_hinted(body, members)}"
+
+
+def _hinted(name: Any, names: Iterable[Hashable]) -> str:
+    near = close_names(str(name), map(str, names))
+    return f"{name!r}{'; nearest: ' if near else ''}{', '.join(near)}"
 
 
 def check_complete(blocks: NDArray[np.int64], group: NDArray[np.int64], graph: BlockGraph, name: str) -> None:

@@ -116,6 +116,17 @@ def test_a_bracket_is_inverted_before_it_meets_its_couplings():
     assert rms(unbracketed, assembly="right_looking") >= 1e-4
 
 
+def test_a_pair_has_no_factor_and_its_identity_no_arithmetic():
+    """Of bad ABM only D_k, a number on this chain, is factored; (pdd_k f_k) are pairs."""
+    program = kkt.trace(kkt.build(kkt.chain(3)), orderings.get("bad_abm")).program
+    assert [(record.pair, record.factor >= 0) for record in program.pivots] == [
+        (True, False),
+        (False, True),
+    ] * 3
+    factors = [i.out for i in program.instructions if i.op == "factor"]
+    assert [program.shapes[out] for out in factors] == [(1, 1)] * 3
+
+
 # -- switches -----------------------------------------------------------------------------------
 
 
