@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
+from functools import reduce
+from operator import and_, or_
 from typing import Any
 
 import numpy as np
@@ -40,30 +42,51 @@ from .state import State, kinematics
 def joint_rates(S: Array, owner: Array, column: Array, qd: Array, n: int) -> Array:
     """S_k qd_k of every body (n, 6); S holds the columns (N, 6) of body ``owner``."""
     total = np.zeros_like(S, shape=(n, 6))
-    for j in range(6):
+    for j in range(int(column.max(initial=-1)) + 1):
         take = column == j
         total[owner[take]] = total[owner[take]] + S[take] * qd[take, None]
     return total
 
 
 @loop(few=0)
-def outwards(order: Array, parent: Array, Phi: Array, rates: Array, v: Array) -> None:  # pragma: no cover
-    """Velocities of many bodies, into v (n, 6), parents before children, by the same sums."""
+def outwards(order, parent, placed, M, joint, own, pull, found):  # type: ignore # pragma: no cover
+    """Phi, v, a and b of many bodies as below, by the same sums, but for gravity; parents come first."""
+    (R, p), (offset, S, qd), (Phi, v, a, b) = placed, joint, found
+    r, force = np.empty(6), np.empty(6)
     for k in order:
-        up = parent[k]
-        for i in range(6 if up >= 0 else 0):
-            total = Phi[k, 0, i] * v[up, 0]
+        T, x, w, u, up = Phi[k], p[k], v[k, :3], v[k, 3:], parent[k]
+        for j in range(3):
+            for i, f, s in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+                T[i, j] = T[3 + i, 3 + j] = R[k, i, j]
+                T[3 + i, j] = 0.0 * R[k, i, j]
+                T[i, 3 + j] = x[f] * R[k, s, j] - x[s] * R[k, f, j] + 0.0 * x[0] * R[k, i, j]
+        for i in range(6):
+            r[i] = 0.0
+            for j in range(offset[k], offset[k + 1]):
+                r[i] += S[j, i] * qd[j]
+            total = r[i]
+            if up >= 0:
+                total = T[0, i] * v[up, 0]
+                for j in range(1, 6):
+                    total += T[j, i] * v[up, j]
+                total += r[i]
+            v[k, i] = total
+        for i in range(6):
+            total = M[k, i, 0] * v[k, 0]
             for j in range(1, 6):
-                total += Phi[k, j, i] * v[up, j]
-            v[k, i] = total + rates[k, i]
+                total += M[k, i, j] * v[k, j]
+            force[i] = total
+        for i, f, s in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+            slip = w[f] * r[3 + s] - w[s] * r[3 + f] + (u[f] * r[s] - u[s] * r[f])
+            turn = w[f] * force[s] - w[s] * force[f] + (u[f] * force[3 + s] - u[s] * force[3 + f])
+            a[k, i], a[k, 3 + i] = w[f] * r[s] - w[s] * r[f] + own[k, i], slip + own[k, 3 + i]
+            push = w[f] * force[3 + s] - w[s] * force[3 + f]
+            b[k, i], b[k, 3 + i] = turn - pull[k, i], push - pull[k, 3 + i]
 
 
 def velocities(parent: Array, Phi: Array, rates: Array) -> Array:
     """Spatial velocities v_k = Phi* v_parent + S_k qd_k (n, 6)."""
     v = rates + 0
-    if len(v) >= MANY and v.dtype != object:
-        outwards(breadth_first(parent)[0], parent, Phi, rates, v)
-        return v
     for level in levels(parent)[1:]:
         up = parent[level]
         v[level] = matvec(transpose(Phi[level]), v[up]) + rates[level]
@@ -94,17 +117,18 @@ def bias(
     v = velocities(parent, Phi, rates)
 
     # a_k: what the body accelerates by while its joint's qdd is 0
-    a = in_pieces(cross_motion, v, rates) + joint_bias
-
-    # gravity enters as the acceleration of the world, from which roots hang
-    roots = np.flatnonzero(parent < 0)
-    base = np.concatenate([gravity * 0, -gravity])
-    lift = matvec(transpose(Phi[roots]), np.broadcast_to(base, (len(roots), 6)))
-    a[roots] = a[roots] + lift
+    a = cross_motion(v, rates) + joint_bias
+    lift(a, parent, Phi, gravity)
 
     # b_k: the force that turns the momentum M_k v_k, less what pulls from outside
-    b = in_pieces(lambda v, M: cross_force(v, matvec(M, v)), v, M) - wrench
-    return a, b
+    return a, cross_force(v, matvec(M, v)) - wrench
+
+
+def lift(a: Array, parent: Array, Phi: Array, gravity: Array) -> None:
+    """Gravity enters a as the acceleration of the world, from which roots hang."""
+    roots = np.flatnonzero(parent < 0)
+    base = np.concatenate([gravity * 0, -gravity])
+    a[roots] = a[roots] + matvec(transpose(Phi[roots]), np.broadcast_to(base, (len(roots), 6)))
 
 
 def joint_entries(state: State, cast: Callable[[NDArray[Any]], Array]) -> tuple[Array, Array]:
@@ -168,28 +192,34 @@ def assemble(
         flat = [number(float(value)) for value in x.ravel()]
         return np.array([*flat, None], dtype=object)[:-1].reshape(x.shape)
 
-    n = len(state.names)
-    dof = np.diff(state.S.offset)
-    owner = np.repeat(np.arange(n), dof)
-    column = ragged(np.zeros(n, dtype=np.int64), dof)
+    n, parent, offset = len(state.names), state.parent, state.S.offset
 
     # the blocks of the matrix: H by its columns S, M and Phi
     S = cast(state.S.columns)
     M = inertias
     if M is None:
         M = in_pieces(spatial_inertia, cast(state.mass), cast(state.com), cast(state.inertia))
-    Phi = in_pieces(force_transform, cast(state.R), cast(state.p))
+    R, p, qd, own = map(cast, (state.R, state.p, state.qd, state.joint_bias))
+    pull, gravity = cast(state.wrench), cast(state.gravity)
 
-    # the right-hand side: bias of bodies, efforts of joints
-    rates = joint_rates(S, owner, column, cast(state.qd), n)
-    a, b = bias(state.parent, M, Phi, rates, cast(state.joint_bias), cast(state.wrench), cast(state.gravity))
+    # and the right-hand side: bias of bodies, efforts of joints
+    if number is None and n >= MANY:
+        Phi, (v, a, b) = np.empty((n, 6, 6)), np.empty((3, n, 6))
+        order = np.arange(n) if (parent < np.arange(n)).all() else breadth_first(parent)[0]
+        outwards(order, parent, (R, p), M, (offset, S, qd), own, pull, (Phi, v, a, b))
+        lift(a, parent, Phi, gravity)
+    else:
+        owner = np.repeat(np.arange(n), np.diff(offset))
+        rates = joint_rates(S, owner, np.arange(len(owner)) - offset[owner], qd, n)
+        Phi = force_transform(R, p)
+        v = velocities(parent, Phi, rates) if state.loops else rates
+        a, b = bias(parent, M, Phi, rates, own, pull, gravity)
     tau, A = joint_entries(state, cast)
     if not state.loops:
         return Entries(M, Phi, S, a, b, tau, A=A)
 
     # rows of closed loops and contacts, below and beside all others
-    v = velocities(state.parent, Phi, rates)
-    rows = constraint_rows(state.loops, v, cast(state.gravity), cast)
+    rows = constraint_rows(state.loops, v, gravity, cast)
     return Entries(M, Phi, S, a, b, tau, *rows, A)
 
 
@@ -231,8 +261,7 @@ class Pattern:
 def _within(mask: NDArray[np.bool_], one: NDArray[np.bool_] | None, x: Array) -> bool:
     if len(x) != len(mask):  # joints with entries of their own, and without
         return False
-    held = not ((x != 0.0) & ~mask).any()
-    return bool(held and (one is None or ((x == 1.0) | ~one).all()))
+    return not ((x != 0.0) > mask).any() and (one is None or bool(((x == 1.0) >= one).all()))
 
 
 def pattern_of(tree: BodyTree, state: State, a: NDArray[np.float64], own: NDArray[np.bool_]) -> Pattern:
@@ -255,18 +284,15 @@ def pattern_of(tree: BodyTree, state: State, a: NDArray[np.float64], own: NDArra
         poses.append((generic, *kinematics(tree, generic, np.zeros(N))[:3]))
 
     # an entry counts where one state has it, a one where all have it
-    Phi, Phi_one = np.zeros((2, tree.n, 6, 6), dtype=bool)
-    for _, R, p, _ in poses:
-        Phi |= in_pieces(_transform_pattern, R, p)
-    Phi_one[:, :3, :3] = Phi_one[:, 3:, 3:] = np.all([R == 1.0 for _, R, *_ in poses], axis=0)
-    S = np.stack([S.columns for *_, S in poses])
+    Phi_one = np.zeros((tree.n, 6, 6), dtype=bool)
+    Phi_one[:, :3, :3] = Phi_one[:, 3:, 3:] = reduce(and_, (R == 1.0 for _, R, *_ in poses))
     Gs, ones_in_G = zip(*(_constraint_pattern(tree, R, p, q, loops) for q, R, p, _ in poses), strict=True)
     return Pattern(
-        M=_inertia_pattern(tree),
-        Phi=Phi,
-        S=np.any(S != 0.0, axis=0),
+        M=in_pieces(_inertia_pattern, tree.mass, tree.com, tree.inertia),
+        Phi=reduce(or_, (in_pieces(_transform_pattern, R, p) for _, R, p, _ in poses)),
+        S=reduce(or_, (S.columns != 0.0 for *_, S in poses)),
         Phi_one=Phi_one,
-        S_one=np.all(S == 1.0, axis=0),
+        S_one=reduce(and_, (S.columns == 1.0 for *_, S in poses)),
         a=(tree.dof > 0) | (tree.parent < 0) | a.any(axis=1),
         G=np.any(np.stack(Gs), axis=0),
         G_one=np.all(np.stack(ones_in_G), axis=0),
@@ -282,7 +308,7 @@ def pattern_of(tree: BodyTree, state: State, a: NDArray[np.float64], own: NDArra
 def _transform_pattern(R: Array, p: Array) -> NDArray[np.bool_]:
     """Entries of Phi = [[R, p~ R], [0, R]] (..., 6, 6) that may be nonzero."""
     turn, shift = R != 0.0, (p != 0.0)[..., None]
-    seen = np.zeros((*p.shape[:-1], 6, 6), dtype=bool)
+    seen = np.zeros_like(turn, shape=(*p.shape[:-1], 6, 6))
     seen[..., :3, :3] = seen[..., 3:, 3:] = turn
     for i, j, m in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         seen[..., i, 3:] = shift[..., m, :] & turn[..., j, :] | shift[..., j, :] & turn[..., m, :]
@@ -311,12 +337,12 @@ def _constraint_pattern(
     return np.concatenate(masks), np.concatenate(ones)
 
 
-def _inertia_pattern(tree: BodyTree) -> NDArray[np.bool_]:
+def _inertia_pattern(mass: Array, com: Array, inertia: Array) -> NDArray[np.bool_]:
     """Entries of M = [[J - m d~ d~, m d~], [-m d~, m 1]] that may be nonzero."""
-    massive, com = (tree.mass != 0.0)[:, None], (tree.com != 0.0) & (tree.mass != 0.0)[:, None]
-    out = np.zeros((tree.n, 6, 6), dtype=bool)
+    massive, com = (mass != 0.0)[:, None], (com != 0.0) & (mass != 0.0)[:, None]
+    out = np.zeros_like(inertia, dtype=bool, shape=(len(mass), 6, 6))
     top, side = out[:, :3, :3], out[:, :3, 3:]
-    top[...] = tree.inertia != 0.0
+    top[...] = inertia != 0.0
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         top[:, i, i] |= com[:, j] | com[:, k]
         top[:, i, j] |= com[:, i] & com[:, j]

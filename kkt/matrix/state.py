@@ -139,13 +139,14 @@ def kinematics(tree: BodyTree, q: Floats, qd: Floats) -> tuple[Floats, Floats, S
         joint = TYPES[kind]
         for some in np.split(bodies, range(CACHED, len(bodies), CACHED)):
             take = tree.offset[some, None] + np.arange(joint.dof)
-            axis = tree.axis[some]
+            at = slice(some[0], some[-1] + 1) if some[-1] - some[0] == len(some) - 1 else some
+            axis, placed = (np.asfortranarray(x[at]) for x in (tree.axis, tree.R))
             turn, shift = joint.pose(axis, q[take])
-            R[some] = matmul(tree.R[some], turn)
-            p[some] = tree.p[some] + matvec(tree.R[some], shift)
+            R[at] = matmul(placed, turn)
+            p[at] = tree.p[at] + matvec(placed, shift)
             columns[take] = np.swapaxes(joint.subspace(axis, q[take]), 1, 2)
             if joint.bias is not None:
-                bias[some] = joint.bias(axis, q[take], qd[take])
+                bias[at] = joint.bias(axis, q[take], qd[take])
     return R, p, Subspaces(columns, tree.offset), bias
 
 

@@ -367,4 +367,6 @@ def _between(first: Floats, second: Floats) -> Floats:
 
 def each(joint: Sequence[str], values: Mapping[str, int]) -> NDArray[np.int64]:
     """(n,) a whole number for each joint, by its type."""
+    if len(values) == 1:
+        return np.full(len(joint), min(values.values()), dtype=np.int64)
     return np.fromiter(map(values.__getitem__, joint), np.int64, len(joint))

@@ -95,7 +95,7 @@ def path(bodies: tuple[int, int], parent: NDArray[np.int64]) -> list[int]:
 
 
 Array = NDArray[Any]  # float64, or object holding one number type
-CACHED = 512  # matrices that stay in a core's cache while it goes over them column by column
+CACHED = 2048  # matrices that stay in a core's cache while it goes over them column by column
 
 
 def matvec(a: Array, x: Array) -> Array:
@@ -151,19 +151,21 @@ def transpose(a: Array) -> Array:
 
 def cross(a: Array, b: Array) -> Array:
     """Ordinary cross product of stacks (..., 3)."""
-    entries = [
-        a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1],
-        a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2],
-        a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0],
-    ]
-    return np.moveaxis(np.array(entries), 0, -1)
+    return np.stack(
+        [
+            a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1],
+            a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2],
+            a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0],
+        ],
+        axis=-1,
+    )
 
 
 def skew(d: Array) -> Array:
     """The matrix d~ with d~ y = d x y; (..., 3) to (..., 3, 3)."""
     zero = d[..., 0] * 0
     rows = [[zero, -d[..., 2], d[..., 1]], [d[..., 2], zero, -d[..., 0]], [-d[..., 1], d[..., 0], zero]]
-    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
 def force_transform(R: Array, p: Array) -> Array:
@@ -171,10 +173,9 @@ def force_transform(R: Array, p: Array) -> Array:
 
     ``R`` (..., 3, 3) and ``p`` (..., 3) [m] are the pose of k in the parent (Ascher 1996, sec. 2).
     """
-    Phi = np.empty_like(R, shape=(*R.shape[:-2], 6, 6))
-    Phi[..., :3, :3] = Phi[..., 3:, 3:] = R
-    Phi[..., :3, 3:], Phi[..., 3:, :3] = matmul(skew(p), R), R * 0
-    return Phi
+    upper = np.concatenate([R, matmul(skew(p), R)], axis=-1)
+    lower = np.concatenate([R * 0, R], axis=-1)
+    return np.concatenate([upper, lower], axis=-2)
 
 
 def spatial_inertia(mass: Array, com: Array, inertia: Array) -> Array:

@@ -45,7 +45,7 @@ from ..base.foreign import of_kind
 from ..base.shown import Shown
 from .fields import Floats, check_names, checked, checked_columns, require_name, stacked
 from .joints import GENERAL, TERMS, TYPES, JointTerms, commute, each, joint_terms, known
-from .spatial import force_transform, in_pieces, levels, locked_inertia, spatial_inertia
+from .spatial import cross, force_transform, in_pieces, levels, locked_inertia, matmul, spatial_inertia
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # [m/s^2]
 
@@ -393,8 +393,9 @@ def unit_axes(axis: Floats, names: tuple[Hashable, ...], joint: tuple[str, ...])
             f"body {names[k]!r}: field 'axis' holds two parallel axes; a universal joint needs two directions"
         )
     # an axis that is unit to rounding stays as it is given
-    scale = np.where((length == 0.0) | (np.abs(length - 1.0) <= 4e-16), 1.0, length)
-    return axis / scale[..., None]
+    longer = (length != 0.0) & (np.abs(length - 1.0) > 4e-16)
+    axis[longer] /= length[longer, None]
+    return axis
 
 
 def _subspace(name: Hashable, data: dict[str, Any]) -> Floats:
@@ -439,8 +440,8 @@ def _skewed(inertia: Floats) -> NDArray[np.bool_]:
 
 
 def _unlike_rotations(R: Floats) -> NDArray[np.bool_]:
-    apart = np.abs(np.einsum("kij,klj->kil", R, R) - np.eye(3)).max((1, 2))
-    return (apart > 1e-6) | (np.linalg.det(R) < 0.0)
+    apart = np.abs(matmul(R, np.swapaxes(R, 1, 2)) - np.eye(3)).max((1, 2))
+    return (apart > 1e-6) | ((cross(R[:, 0], R[:, 1]) * R[:, 2]).sum(1) < 0.0)
 
 
 def count_dof(tree: nx.DiGraph[Any]) -> int:

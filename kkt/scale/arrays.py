@@ -63,7 +63,7 @@ def tree_from_arrays(
             f"tree: field 'joint' {found}; give {n} of {', '.join(sorted(known))}, or one for all"
         )
     labels = tuple(range(n) if names is None else names)
-    if not all(issubclass(kind, Hashable) for kind in set(map(type, labels))):
+    if names is not None and not all(issubclass(kind, Hashable) for kind in set(map(type, labels))):
         raise ModelError("tree: field 'names' holds what names nothing, such as a list; give texts")
     if len(labels) != n or (names is not None and len(set(labels)) < n):
         raise ModelError(f"tree: field 'names' must hold {n} different names")
