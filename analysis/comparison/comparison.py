@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, ClassVar
@@ -162,7 +162,12 @@ def compare(
         if isinstance(exact, str):
             raise FormatError(exact)
         progress(f"{name} in {f.name}")
-        return [*_answers(system, tape, f, exact if reach else None, asked)]
+        result = eliminate(system, tape, f, reach=reach, reference=exact if reach else None)
+        if not refine or f.kind != "float":
+            return [result]
+        from pivotree.kkt.solution.refine import refined
+
+        return [result, refined(system, tape, f, result, refine, residual)]
 
     exact: Any = references.__getitem__
     rows, results = rows_of(asked.orders, asked.formats, traced, answers, exact, condition)
@@ -175,12 +180,10 @@ def compare(
 
 @dataclass(frozen=True)
 class Asked:
-    """What is compared: orders by name, in formats, and how answers are refined."""
+    """What is compared: orders by name, in formats."""
 
     orders: dict[str, Callable[..., Any]]
     formats: tuple[Format, ...]
-    refine: int
-    residual: str
 
 
 def _asked(system: Any, orders: Any, formats: Any, refine: int, residual: str) -> Asked:
@@ -213,7 +216,7 @@ def _asked(system: Any, orders: Any, formats: Any, refine: int, residual: str) -
             raise FormatError(f"format {f.name!r}: is asked for twice; give each one once")
     for f in [f for f in chosen if f.kind == "float"] or chosen:
         require_refinable(f, refine, residual)
-    return Asked(dict(zip(names, functions, strict=True)), chosen, refine, residual)
+    return Asked(dict(zip(names, functions, strict=True)), chosen)
 
 
 def _references(
@@ -231,18 +234,6 @@ def _references(
                 raise
             references[f.name] = str(error)
     return references
-
-
-def _answers(
-    system: System, tape: Tape, f: Format, exact: Certified | None, asked: Asked
-) -> Iterator[Elimination]:
-    """The answer of an order in a format, and refined where that is asked."""
-    result = eliminate(system, tape, f, reach=exact is not None, reference=exact)
-    yield result
-    if asked.refine and f.kind == "float":
-        from pivotree.kkt.solution.refine import refined
-
-        yield refined(system, tape, f, result, asked.refine, asked.residual)
 
 
 USUAL = ("natural", "minimum_degree", "minimum_fill", "reverse_cuthill_mckee", "nested_dissection")
