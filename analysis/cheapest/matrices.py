@@ -22,6 +22,17 @@ Order = tuple[tuple[tuple[str, Hashable], ...], ...]  # groups of blocks
 Counted = list[tuple[str, PivotSequence, int]]  # name, sequence, operations
 
 
+def degree(graph: Any, k: Hashable) -> tuple[int, ...]:
+    """Blocks that are coupled with one that is left."""
+    return (len(graph[k]),)
+
+
+def fill(graph: Any, k: Hashable) -> tuple[int, ...]:
+    """New couplings that it makes, and its couplings."""
+    near = list(graph[k])
+    return len(near) * (len(near) - 1) // 2 - graph.subgraph(near).number_of_edges(), len(near)
+
+
 def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Counted, str]:
     """The orders that were counted, at most ``most`` beside the registered ones, and what was searched.
 
@@ -47,14 +58,6 @@ def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Co
             return
         tick(f"{len(counted)} orders counted")
 
-    def fill(graph: Any, k: Hashable) -> Any:
-        near = list(graph[k])
-        made = len(near) * (len(near) - 1) // 2 - graph.subgraph(near).number_of_edges()
-        return made, len(near), draw.random()
-
-    def degree(graph: Any, k: Hashable) -> Any:
-        return len(graph[k]), draw.random()
-
     def best() -> list[Order]:
         return sorted((order for order in dense if dense[order] < float("inf")), key=cost)
 
@@ -71,7 +74,7 @@ def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Co
         cost(order)
     for number in range(max(1, min(DRAWN, WORK // structure.n**2))):
         for rule in (degree, fill):
-            cost(of(groups(structure, rule)))
+            cost(of(groups(structure, lambda graph, k, rule=rule: (*rule(graph, k), draw.random()))))
         tick(f"{number + 1} greedy orders by degree and by fill")
     for start in best()[:STARTS]:
         now = start

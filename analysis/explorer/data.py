@@ -210,8 +210,7 @@ def explorer_data(
     ``story``: whether the scenes come with it, where the model is drawn block by block.
 
     ``formats`` are those whose errors are measured, of those that the page computes in.  Raises
-    OrderError for an order that is unknown, FormatError for a format that is no such one, and SizeError
-    for a matrix of more than ``WHOLE`` blocks.
+    OrderError for an unknown order, FormatError for another format, SizeError beyond ``WHOLE`` blocks.
 
     >>> from pivotree.analysis.explorer import explorer_data
     >>> data = explorer_data(pt.build(pt.chain(3)), "chain:3", ["abm", "crbm"], story=False)
@@ -248,8 +247,7 @@ def explorer_data(
             document["exact"] = certified(system, proof)
         except (CertificationError, OrderError, SingularError, SizeError) as error:
             document["notes"].append(f"No certified answer: {error}")
-        frames = frames_of(system.name, progress) if story else None
-        if frames is not None:
+        if story and (frames := frames_of(system.name, progress)) is not None:
             document["frames"] = frames
         if story:
             progress("the scenes")
@@ -260,13 +258,12 @@ def explorer_data(
         return certify(system, REFERENCE_DIGITS, rounded_to=get_format(name), tape=proof)
 
     for function in map(as_order, functions):
-        name = function.name
-        progress(name)
+        progress(function.name)
         entry = _order(system, function, document["structures"])
         if entry is None:
             continue
         if proof is not None and n <= WHOLE:
-            progress(f"{name}: its errors")
+            progress(f"{function.name}: its errors")
             entry |= _measured(system, function, formats, reference, document["model"])
         document["orders"].append(entry)
     return document

@@ -106,7 +106,7 @@ class MatrixListing:
 
 
 def of_matrix(system: Matrix, order: Any) -> MatrixListing:
-    """As :func:`of`.  Raises OrderError for an order that cannot be eliminated, SizeError for a long one."""
+    """As ``of``.  Raises OrderError for an order that cannot be eliminated, SizeError for a long one."""
     chosen = as_order(order)
     planned = symbolic(plan(chosen, system.structure)).plan
     groups: list[list[int]] = [[] for _ in range(planned.groups)]
