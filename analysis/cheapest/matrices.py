@@ -7,6 +7,7 @@ best of them are counted as they are played, with both rank updates.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -31,6 +32,11 @@ def fill(graph: Any, k: Hashable) -> tuple[int, ...]:
     """New couplings that it makes, and its couplings."""
     near = list(graph[k])
     return len(near) * (len(near) - 1) // 2 - graph.subgraph(near).number_of_edges(), len(near)
+
+
+def drawn(rule: Any, draw: Random, graph: Any, k: Hashable) -> tuple[float, ...]:
+    """A rule whose ties fall as they are drawn."""
+    return (*rule(graph, k), draw.random())
 
 
 def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Counted, str]:
@@ -74,7 +80,7 @@ def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Co
         cost(order)
     for number in range(max(1, min(DRAWN, WORK // structure.n**2))):
         for rule in (degree, fill):
-            cost(of(groups(structure, lambda graph, k, rule=rule: (*rule(graph, k), draw.random()))))
+            cost(of(groups(structure, partial(drawn, rule, draw))))
         tick(f"{number + 1} greedy orders by degree and by fill")
     for start in best()[:STARTS]:
         now = start
