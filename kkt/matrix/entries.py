@@ -49,9 +49,9 @@ def joint_rates(S: Array, owner: Array, column: Array, qd: Array, n: int) -> Arr
 
 
 @loop(few=0)
-def outwards(order, parent, placed, M, joint, own, pull, found):  # type: ignore # pragma: no cover
+def outwards(order: Array, parent: Array, M: Array, given: Any, found: Any) -> None:  # pragma: no cover
     """Phi, v, a and b of many bodies as below, by the same sums, but for gravity; parents come first."""
-    (R, p), (offset, S, qd), (Phi, v, a, b) = placed, joint, found
+    (R, p, offset, S, qd, own, pull), (Phi, v, a, b) = given, found
     r, force = np.empty(6), np.empty(6)
     for k in order:
         T, x, w, u, up = Phi[k], p[k], v[k, :3], v[k, 3:], parent[k]
@@ -206,7 +206,7 @@ def assemble(
     if number is None and n >= MANY:
         Phi, (v, a, b) = np.empty((n, 6, 6)), np.empty((3, n, 6))
         order = np.arange(n) if (parent < np.arange(n)).all() else breadth_first(parent)[0]
-        outwards(order, parent, (R, p), M, (offset, S, qd), own, pull, (Phi, v, a, b))
+        outwards(order, parent, M, (R, p, offset, S, qd, own, pull), (Phi, v, a, b))
         lift(a, parent, Phi, gravity)
     else:
         owner = np.repeat(np.arange(n), np.diff(offset))

@@ -141,7 +141,7 @@ def kinematics(tree: BodyTree, q: Floats, qd: Floats) -> tuple[Floats, Floats, S
             take = tree.offset[some, None] + np.arange(joint.dof)
             at = slice(some[0], some[-1] + 1) if some[-1] - some[0] == len(some) - 1 else some
             axis, placed = (np.asfortranarray(x[at]) for x in (tree.axis, tree.R))
-            turn, shift = joint.pose(axis, q[take])
+            turn, shift = map(np.asfortranarray, joint.pose(axis, q[take]))
             R[at] = matmul(placed, turn)
             p[at] = tree.p[at] + matvec(placed, shift)
             columns[take] = np.swapaxes(joint.subspace(axis, q[take]), 1, 2)
