@@ -10,14 +10,14 @@ from .base.errors import PivotreeWarning as PivotreeWarning
 from .base.errors import SingularError as SingularError
 from .base.errors import SizeError as SizeError
 from .machine.factored import factored as factored
+from .machine.frames import aligned as aligned
+from .machine.frames import gathered as gathered
 from .machine.kernel import Kernel as Kernel
 from .machine.kernel import compile as compile
 from .machine.to_jax import to_jax as to_jax
 from .matrix.blocks import Block as Block
 from .matrix.blocks import Partition as Partition
 from .matrix.blocks import Structure as Structure
-from .matrix.frames import aligned as aligned
-from .matrix.frames import gathered as gathered
 from .matrix.state import State as State
 from .matrix.state import write_model as write_model
 from .matrix.system import System as System

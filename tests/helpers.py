@@ -15,7 +15,7 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
-from pivotree.kkt.matrix.frames import in_frames
+from pivotree.kkt.machine.frames import in_frames
 
 ROOT = Path(__file__).parents[1]
 MODELS = {path.stem: path for path in sorted((ROOT / "tests" / "models").glob("*.json"))}

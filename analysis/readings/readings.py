@@ -28,7 +28,7 @@ from pivotree import orderings
 from pivotree.kkt import Certified, Elimination, FormatError, ModelError, System, certify, eliminate, trace
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.base.errors import nearest
-from pivotree.kkt.matrix.frames import aligned, gathered
+from pivotree.kkt.machine.frames import aligned, gathered
 from pivotree.kkt.rounding.contributions import linearised
 from pivotree.kkt.tape.tape import Tape
 

@@ -9,7 +9,7 @@ from pivotree.analysis import readings
 from pivotree.analysis.rounding import linearised
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt import FormatError, LoopError, ModelError
-from pivotree.kkt.matrix.frames import PLACES
+from pivotree.kkt.machine.frames import PLACES
 
 TREES = ("chain:4", "quadruped", "random_tree:n=7,seed=3")
 

@@ -17,12 +17,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..base.errors import LoopError, ModelError
+from ..matrix.system import System, build, require_system
 from ..model.fields import Floats
 from ..model.joints import GENERAL
 from ..model.loops import LoopWarning, turned
 from ..model.spatial import levels, matmul, matvec, skew, transpose
 from ..model.tree import InertiaWarning, new_tree
-from .system import System, build, require_system
 
 PLACES = ("com", "root", "world", "directions")
 NOISE = 8 * np.finfo(float).eps  # smaller entries of a turned unit vector are zero in exact turns
