@@ -58,7 +58,7 @@ RULES = [
     (r"^( .* float\d\d +[\d,]+ .*\de-\d\d) +\d+\.\d(?= {3})", r"\1 [s]", "measured: simulate"),
     (r"^( (?:proved|failed|undecided) .*\d) +\d+\.\d $", r"\1 [s]", "measured: prove, last column"),
     (r"^\d+\.\d s +$", "[s]", "measured: reproduce, below each table"),
-    (r"(\.(?:pdf|png|svg)|files in \w+) \([\d.,]+ \w+\)", r"\1 [size]", "pictures: see PICTURES"),
+    (r"(\.(?:html|pdf|png|svg)|files in \w+) \([\d.,]+ \w+\)", r"\1 [size]", "scripts, and PICTURES"),
     (r"^robot:NAME of .*\n", "", "which robots other packages bring: models"),
     (r',\n \{\n  "source": "[er][^}]*\}[^}]*\}', "", "which robots other packages bring: models --json"),
     (r"\(choose from .*?\)", "(choose from these)", "argparse quotes the words, from Python 3.12 on not"),
