@@ -125,7 +125,7 @@ def test_a_searched_order_beside_the_classics(monkeypatch):
     import searched
 
     monkeypatch.setattr(searched, "robots_folder", lambda: ROOT)
-    monkeypatch.setattr(searched.kkt, "load", lambda spec: kkt.chain(3))
+    monkeypatch.setattr(searched.kkt, "load", lambda spec, **_: kkt.chain(3))
     monkeypatch.setitem(searched.FIRST, "short", (1, 2, 2))
     rows = list(searched.rows(("short",), 1))
     counted, timed = rows[:4], rows[4:]

@@ -264,7 +264,8 @@ def _arrays(
         except (TypeError, ValueError, KeyError):
             raise OrderError(_unknown_block(entry, step, sequence.name, structure)) from None
         ends.append(len(kinds))
-    groups = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+    sizes = np.diff(np.array(ends, dtype=np.int64), prepend=0)
+    groups = np.repeat(np.arange(len(ends)), sizes)
     return np.array(kinds, dtype=np.int64), np.array(members, dtype=np.int64), groups
 
 

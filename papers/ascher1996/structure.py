@@ -37,7 +37,9 @@ def structure(progress: Progress) -> Results:
     found = backward(left)
     circled = [(3 * k + i, 3 * k + j) for k in range(N, 0, -1) for i, j in said["circled"]]
     yield value("pivots", _text(found), found == circled, printed=_text(circled))
-    given = [list(pivot) for pivot in reversed(found)]  # as the elimination meets them
+    unknowns = [(kind, k) for k in system.structure.tip_to_base for kind in KINDS]
+    # as the elimination meets them: the identity (3k, 3k-2) is the pair of pdd_k and f_k
+    given = [[unknowns[i - 1] for i in sorted(set(pivot))] for pivot in reversed(found)]
     result = kkt.eliminate(system, lambda structure: given, "float64")
     yield value("error", error(kkt.certify(system, 30), result.qdd))
 

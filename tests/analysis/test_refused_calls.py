@@ -65,8 +65,7 @@ REFUSED = {
         lambda: fields.Field.value(None, sp.HadamardProduct(A, A))
     ),
     # -- forms of M, complements, gradients
-    "inertia: method is 3; use 1 or 2": lambda: inertia.columns(SYSTEM, 3),
-    "format 'float16': columns are found in float64 or": (lambda: inertia.columns(SYSTEM, 2, "float16")),
+    "format 'float16': columns are found in float64 or": (lambda: inertia.columns(SYSTEM, "float16")),
     "format 'exact': a preconditioner needs a floating-point": (
         lambda: gradients.preconditioner(SYSTEM, format="exact")
     ),

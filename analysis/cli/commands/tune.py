@@ -39,7 +39,7 @@ def declare(command: Parser) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="write the order: FILE.json, for --order, or FILE.py, for --order FILE.py:tuned",
+        help="write the order: FILE.json, for --order, or FILE.py, which is run by --order FILE.py:tuned",
     )
 
 
