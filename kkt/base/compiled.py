@@ -6,24 +6,35 @@ Beside them, no search for garbage while a function makes many objects that all 
 from __future__ import annotations
 
 import gc
+import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, update_wrapper
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import numpy as np
 
+INSTALLED = {"site-packages", "dist-packages"}  # folders that an installer fills and clears
+USERS = "UserProvidedCacheLocator,UserWideCacheLocator"  # numba's names: NUMBA_CACHE_DIR, the user's cache
+_setting = RLock()  # held while numba's setting is another
+
 
 def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **options: Any) -> Any:
-    """As numba's; where it finds no folder to keep compiled code in, it compiles in every process."""
+    """As numba's; where it finds no folder to keep compiled code in, it compiles in every process.
+
+    What it compiles of an installed file is kept in the user's cache folder, and not beside that file,
+    where an installer would leave it behind.
+    """
     import numba
 
     if function is None:
         return lambda function: njit(function, cache=cache, **options)
     try:
-        return numba.njit(cache=cache, **options)(function)
+        with _in_users_cache(function):
+            return numba.njit(cache=cache, **options)(function)
     except RuntimeError as error:
         if "cannot cache" not in str(error):
             raise
@@ -33,6 +44,27 @@ def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **o
             stacklevel=2,
         )
         return numba.njit(**options)(function)
+
+
+@contextmanager
+def _in_users_cache(function: Callable[..., Any]) -> Iterator[None]:
+    """A block in which numba keeps an installed file's code in the user's cache folder alone.
+
+    Where the user has set in which folders numba looks, that holds; older numba has no such setting.
+    """
+    import numba
+
+    config: Any = numba.config
+    with _setting:
+        before = getattr(config, "CACHE_LOCATOR_CLASSES", USERS)
+        if before or INSTALLED.isdisjoint(Path(inspect.getfile(function)).parts):
+            yield
+            return
+        config.CACHE_LOCATOR_CLASSES = USERS
+        try:
+            yield
+        finally:
+            config.CACHE_LOCATOR_CLASSES = before
 
 
 class Leaf:

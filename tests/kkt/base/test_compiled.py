@@ -1,5 +1,9 @@
 """Loops give the same interpreted and compiled, and work where no compiled code can be kept."""
 
+import os
+import subprocess
+import sys
+
 import numba
 import numpy as np
 import pytest
@@ -37,3 +41,20 @@ def test_without_a_folder_for_compiled_code_a_loop_compiles_all_the_same(monkeyp
     with pytest.warns(UserWarning, match="set NUMBA_CACHE_DIR to a folder that you may write"):
         twice = njit(lambda x: 2 * x, cache=True)
     assert twice(21) == 42
+
+
+def test_compiled_code_of_an_installed_file_is_kept_in_the_users_cache_alone(tmp_path):
+    installed, cache = tmp_path / "site-packages", tmp_path / "cache"
+    installed.mkdir()
+    (installed / "twice.py").write_text(
+        "import numba, pivotree.kkt.base.compiled as compiled\n"
+        "twice = compiled.njit(lambda x: 2 * x, cache=True)\n"
+        "print(twice(21), repr(numba.config.CACHE_LOCATOR_CLASSES))\n"
+    )
+    unset = {name: x for name, x in os.environ.items() if not name.startswith("NUMBA_")}
+    env = unset | {"XDG_CACHE_HOME": str(cache), "LOCALAPPDATA": str(cache), "HOME": str(tmp_path / "home")}
+    env["PYTHONPATH"] = os.pathsep.join([str(installed), *filter(None, sys.path)])
+    done = subprocess.run([sys.executable, "-c", "import twice"], env=env, capture_output=True, text=True)
+    assert done.stdout == "42 ''\n", done.stderr
+    assert not list(installed.rglob("*.nb?"))
+    assert {path.suffix for path in tmp_path.rglob("*.nb?")} == {".nbi", ".nbc"}
