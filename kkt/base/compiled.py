@@ -60,8 +60,8 @@ def _in_users_cache(function: Callable[..., Any]) -> Iterator[None]:
         if before or INSTALLED.isdisjoint(Path(inspect.getfile(function)).parts):
             yield
             return
-        config.CACHE_LOCATOR_CLASSES = USERS
         try:
+            config.CACHE_LOCATOR_CLASSES = USERS
             yield
         finally:
             config.CACHE_LOCATOR_CLASSES = before

@@ -128,13 +128,18 @@ class System(Shown):
     @cached_property
     def rhs(self) -> NDArray[np.float64]:
         """(size,): b, tau, -a of each body, -gamma of each loop."""
-        start_p, start_q, start_f = self.starts
+        parts = (self.entries.b, self.entries.tau, -self.entries.a, -self.entries.gamma)
         rhs = np.empty(self.size)
-        rhs[start_p[:, None] + np.arange(6)] = self.entries.b
-        rhs[start_f[:, None] + np.arange(6)] = -self.entries.a
-        rhs[ragged(start_q, self.tree.dof)] = self.entries.tau
-        rhs[self._tree_size :] = -self.entries.gamma
+        rhs[self.rows] = np.concatenate(parts, axis=None)
         return rhs
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """(size,) row of each number of all pdd, then qdd, f and lambda, bodies in the tree's order."""
+        p, q, f = self.starts
+        six, last = np.arange(6), np.arange(self._tree_size, self.size)
+        parts = (p[:, None] + six, ragged(q, self.tree.dof), f[:, None] + six, last)
+        return np.concatenate(parts, axis=None)
 
     @cached_property
     def starts(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

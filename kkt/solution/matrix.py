@@ -49,7 +49,7 @@ class Matrix(Shown):
 
     >>> A = sp.diags_array([1.0, 4.0, 1.0], offsets=[-1, 0, 1], shape=(3, 3))
     >>> made = pt.matrix(A, rhs=[6.0, 12.0, 14.0])
-    >>> pt.eliminate(made, "natural").qdd.round(6).tolist()
+    >>> pt.eliminate(made, "natural").x.round(6).tolist()
     [1.0, 2.0, 3.0]
     """
 
@@ -290,7 +290,7 @@ def tape_of(system: Matrix, order: Any) -> Tape:
 
 
 def eliminated(system: Matrix, order: Any, chosen: Format) -> Elimination:
-    """:func:`kkt.eliminate` of a matrix: ``qdd`` of the answer is x, in the order of the rows."""
+    """:func:`kkt.eliminate` of a matrix: ``x`` of the answer is also its ``qdd``."""
     tape, numbers = tape_of(system, order), system.numbers
     slots, factor = system.slots(tape), tape.program.symbolic
     assert factor is not None
@@ -318,6 +318,7 @@ def eliminated(system: Matrix, order: Any, chosen: Format) -> Elimination:
         backward_error=backward,
         error_estimate=error,
         marked=marked,
+        rows=np.arange(len(x)),
     )
 
 

@@ -218,7 +218,8 @@ def elimination_of(
     factor = tape.program.symbolic
     assert factor is not None
     name = tape.program.name
-    return Elimination(name, chosen.name, qdd, pdd, f, steps, factor, tape.flops, failed, lam=lam)
+    parts = (name, chosen.name, qdd, pdd, f, steps, factor, tape.flops, failed)
+    return Elimination(*parts, lam=lam, rows=system.rows)
 
 
 # -- the data as a format sees them ---------------------------------------------------------------

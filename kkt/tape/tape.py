@@ -390,6 +390,7 @@ class Elimination(Tabled):
     error_estimate: float | None = None  # of qdd: its distance to itself in twice the digits
     marked: str | None = None  # why the answer should not be relied on, though there is one
     columns: Columns | None = None  # solutions for more right-hand sides, where there were any
+    rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # System.rows
     shown: ClassVar[tuple[str, ...]] = (
         "step",
         "blocks",
@@ -416,6 +417,24 @@ class Elimination(Tabled):
     def records(self) -> list[dict[str, Any]]:
         """The steps, with the names of their blocks in one text."""
         return [step.__dict__ | {"blocks": " ".join(map(str, step.blocks))} for step in self.steps]
+
+    @property
+    def x(self) -> NDArray[Any]:
+        """(unknowns,) pdd, qdd, f and lam as one vector, in the order of the rows of ``system.matrix``.
+
+        ``system.blocks`` says where each block lies.  Of a matrix of one's own it is x of A x = b.
+
+        >>> system = pt.build(pt.chain(3))
+        >>> found = pt.eliminate(system, "abm")
+        >>> bool(abs(system.matrix @ found.x - system.rhs).max() < 1e-12)
+        True
+        >>> bool(found.x[system.blocks["qdd", "j2"]] == found.qdd[1])
+        True
+        """
+        parts = np.concatenate([self.pdd, self.qdd, self.f, self.lam], axis=None)
+        x = np.empty_like(parts)
+        x[self.rows] = parts
+        return x
 
     @property
     def fill(self) -> int:

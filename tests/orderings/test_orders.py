@@ -34,9 +34,16 @@ def test_every_order_on_every_joint(order, system, certified):
     result = kkt.eliminate(system, orderings.get(order), reference=certified)
     assert result.failed_at is None and certified.error(result.qdd) <= 1e-11
     # pdd and f solve the rows of (4) as well: residual of the whole system
-    x = np.concatenate([result.pdd.ravel(), result.qdd, result.f.ravel()])
-    residual = system.matrix @ x - system.rhs
-    assert np.abs(residual).max() <= 1e-10 * max(np.abs(x).max(), np.abs(system.rhs).max())
+    residual = system.matrix @ result.x - system.rhs
+    assert np.abs(residual).max() <= 1e-10 * max(np.abs(result.x).max(), np.abs(system.rhs).max())
+
+
+@pytest.mark.parametrize("layout", ["kind", "body"])
+@pytest.mark.parametrize("spec", ["chain:5", "binary:3", "four_bar"])
+def test_an_answer_is_one_vector_whose_rows_are_the_matrix_s(spec, layout):
+    system = kkt.build(kkt.from_spec(spec), layout=layout)
+    x = kkt.eliminate(system, orderings.get("abm"), "exact").x.astype(float)
+    assert np.abs(system.matrix @ x - system.rhs).max() <= 1e-12 * np.abs(x).max()
 
 
 @pytest.mark.parametrize(

@@ -44,15 +44,15 @@ def test_without_a_folder_for_compiled_code_a_loop_compiles_all_the_same(monkeyp
 
 
 def test_compiled_code_of_an_installed_file_is_kept_in_the_users_cache_alone(tmp_path):
-    installed, cache = tmp_path / "site-packages", tmp_path / "cache"
+    installed = tmp_path / "site-packages"
     installed.mkdir()
     (installed / "twice.py").write_text(
         "import numba, pivotree.kkt.base.compiled as compiled\n"
         "twice = compiled.njit(lambda x: 2 * x, cache=True)\n"
         "print(twice(21), repr(numba.config.CACHE_LOCATOR_CLASSES))\n"
     )
-    unset = {name: x for name, x in os.environ.items() if not name.startswith("NUMBA_")}
-    env = unset | {"XDG_CACHE_HOME": str(cache), "LOCALAPPDATA": str(cache), "HOME": str(tmp_path / "home")}
+    env = {name: x for name, x in os.environ.items() if not name.startswith("NUMBA_")}
+    env |= dict.fromkeys(["XDG_CACHE_HOME", "LOCALAPPDATA", "HOME"], str(tmp_path / "cache"))
     env["PYTHONPATH"] = os.pathsep.join([str(installed), *filter(None, sys.path)])
     done = subprocess.run([sys.executable, "-c", "import twice"], env=env, capture_output=True, text=True)
     assert done.stdout == "42 ''\n", done.stderr
