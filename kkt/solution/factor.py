@@ -1,4 +1,4 @@
-"""The factor of equation (4) by the pivots of an order: P A P^T = L D L^T, and solves with it.
+"""The factor of (4), or a matrix of one's own, by an order's pivots: P A P^T = L D L^T, and solves.
 
 A program that is traced for an order holds each pivot, and what it is coupled with when its turn
 comes; L and D are read off these.  D has 1 x 1 blocks, and 2 x 2 blocks [[x, 1], [1, 0]] where a pair
@@ -35,14 +35,16 @@ from ..order.pivots import Plan, plan, unknowns_of
 from ..order.sequence import TEN, OrderFunction, PivotSequence, as_sequence
 from ..program.bracket import BasePivot, DensePivot, PairPivot
 from ..program.columns import Columns
-from ..program.program import Ref
+from ..program.program import Program, Ref
 from ..program.tracer import Tracer
 from ..structure.symbolic import symbolic
+from ..tape.emit import Scalars
 from ..tape.inputs import Given
-from ..tape.player import entered, rounded_entries
-from ..tape.tape import Tape, lower
+from ..tape.player import entered, rounded_entries, started
+from ..tape.tape import Tape, lower, lowered
 from ..tape.trace import structurally_singular, unphysical
 from .eliminate import eliminate
+from .matrix import NONE, Entering, Matrix, judged
 
 Couplings = dict[int, dict[int, Ref]]  # C[o][b]: of a block o outside with a block b of the group
 Floats = NDArray[np.floating[Any]]
@@ -70,6 +72,10 @@ class Keeping(Tracer):
         super().bracket(members, rows)
         assert self.last is not None
         self.done.append(Group([(stage.pivot, stage.E) for stage in self.last.stages], self.last.C))
+
+
+class KeepingOwn(Keeping, Entering):
+    """The same of a matrix of one's own."""
 
 
 class Part(NamedTuple):
@@ -108,7 +114,7 @@ class Factor(Shown):
     True
     """
 
-    system: System
+    system: System | Matrix
     format: Format
     symbolic: Symbolic
     values: Floats = field(repr=False)  # of all slots that do not depend on the right-hand side
@@ -134,7 +140,7 @@ class Factor(Shown):
         return self._parts[1]
 
     def solve(self, b: ArrayLike) -> Floats:
-        """x of A x = b for b (unknowns,) or (unknowns, m), rows as in ``system.blocks``.
+        """x of A x = b for b (unknowns,) or (unknowns, m), rows as in ``system.blocks``, or the matrix's own.
 
         In the factor's number format.  Raises ModelError for another shape, and FormatError where
         the format cannot hold a number of b.
@@ -164,14 +170,18 @@ class Factor(Shown):
         dtype = self.format.dtype
         return LinearOperator((size, size), matvec=solve, rmatvec=solve, dtype=dtype, **many)
 
-    def update(self, system: System) -> Factor:
+    def update(self, system: System | Matrix) -> Factor:
         """The factor of the same robot in another state (``system.refresh``): numbers alone are new.
 
-        Raises OrderError where the system is of another tree, or has entries where this one has
-        none, and SingularError where a pivot is zero in the new state.
+        Of a matrix it is that of another with the same blocks and places of entries.  Raises
+        OrderError where the system is of another tree, or has entries where this one has none, and
+        SingularError where a pivot is zero in the new state.
         """
-        require_system(system)
-        self.symbolic.tape.require(system)
+        if isinstance(self.system, Matrix):
+            self.system.require_like(system)
+        else:
+            require_system(system)
+            self.symbolic.tape.require(system)  # type: ignore[arg-type]
         return _played(system, self.symbolic, self.format)
 
     # -- solving ------------------------------------------------------------------------------
@@ -279,9 +289,9 @@ class _Local:
 
 
 def factor(
-    system: System, order: PivotSequence | OrderFunction | Any, format: str | Format = "float64"
+    system: System | Matrix, order: PivotSequence | OrderFunction | Any, format: str | Format = "float64"
 ) -> Factor:
-    """P A P^T = L D L^T of (4) by the pivots of an order, and what solves with them.
+    """P A P^T = L D L^T of (4), or of :func:`kkt.matrix`, by an order's pivots, and what solves with them.
 
     ``L``, ``D`` and ``perm`` are as scipy.sparse has them, ``solve`` takes right-hand sides, ``inverse``
     is a LinearOperator, and ``update`` gives the factor in another state.  L and D are the numbers of
@@ -300,17 +310,18 @@ def factor(
     True
     >>> other = made.update(system.refresh(q=[0.1, 0.2, 0.3]))
     """
-    require_system(system)
+    if not isinstance(system, Matrix):
+        require_system(system)
     chosen = get_format(format)
     if chosen.kind != "float":
         raise FormatError(
             f"format {chosen.name!r}: has no factor; use float64, float32 or a shorter format, or "
-            "eliminate(..., rhs=...), which solves in every format"
+            "eliminate, which solves in every format"
         )
     return _played(system, _symbolic(system, order), chosen)
 
 
-def _symbolic(system: System, order: Any) -> Symbolic:
+def _symbolic(system: System | Matrix, order: Any) -> Symbolic:
     sequence = as_sequence(order, system.structure)
     for wrong, use in (
         (sequence.rules.elimination == "orthogonal", "eliminates by rotations, which leave no L D L^T"),
@@ -319,6 +330,8 @@ def _symbolic(system: System, order: Any) -> Symbolic:
         if wrong:
             raise OrderError(f"order {sequence.name!r}: {use}; use another order, such as abm or crbm")
     chosen = plan(sequence, system.structure)
+    if isinstance(system, Matrix):
+        return _of_matrix(system, chosen)
     unknowns = unknowns_of(chosen, system)
     tracer = Keeping(symbolic(chosen))
     program = tracer.program()
@@ -331,18 +344,39 @@ def _symbolic(system: System, order: Any) -> Symbolic:
             full = np.full((where.stop - where.start, 1), 2)
             at[block] = given.block(np.zeros(full.shape), full)
     columns.solve(at)
-    # the values that L and D are read off are results, too
-    groups = sorted(tracer.done, key=lambda group: tracer.fronts.position[group.stages[0][0].blocks[0]])
-    read = {ref.value: Block("value", ref.value) for group in groups for ref in _read(group)}
-    more = {block: Ref(value) for value, block in read.items()}
-    whole = columns.program()
-    tape = lower(replace(whole, columns=(*whole.columns, more)), system, given.patterns)
+    tape = lower(_with_read(columns.program(), tracer), system, given.patterns)
     structurally_singular(tape, system)
-    numbers = {value: tape.columns[-1][block] for value, block in read.items()}
     right, found = np.zeros((2, system.size), dtype=np.int64)
     for number, (block, where) in enumerate((b, system.blocks[b]) for b in at):
         right[where], found[where] = tape.inputs.other(number)[:, 0], tape.columns[0][block][:, 0]
-    perm, place = _places(chosen, groups, unknowns)
+    return _arranged(tape, tracer, unknowns, right, found)
+
+
+def _of_matrix(system: Matrix, chosen: Plan) -> Symbolic:
+    """Its program has the right-hand side among its inputs, after the entries of A."""
+    tracer = KeepingOwn(symbolic(chosen), system)
+    program = _with_read(tracer.program(), tracer)
+    tape = lowered(program, system.inputs(tracer), system.plans)
+    right, count = np.zeros(system.size, dtype=np.int64), len(system.given)
+    for number, rows in enumerate(system.rows):
+        right[rows] = tape.inputs.other(count + number)[:, 0]
+    unknowns = np.concatenate([system.rows[k] for k in chosen.graph.member[chosen.blocks].tolist()])
+    return _arranged(tape, tracer, unknowns, right, system.slots(tape))
+
+
+def _with_read(program: Program, tracer: Keeping) -> Program:
+    """The program, of which the values that L and D are read off are results, too."""
+    more = {Block("value", ref.value): Ref(ref.value) for group in tracer.done for ref in _read(group)}
+    return replace(program, columns=(*program.columns, more))
+
+
+def _arranged(
+    tape: Tape, tracer: Keeping, unknowns: NDArray[np.int64], right: Scalars, found: Scalars
+) -> Symbolic:
+    """The parts of a tape, places and unknowns, of which a factor is made in every state."""
+    groups = sorted(tracer.done, key=lambda group: tracer.fronts.position[group.stages[0][0].blocks[0]])
+    numbers: dict[int, Any] = {block.body: slots for block, slots in tape.columns[-1].items()}  # type: ignore[misc]
+    perm, place = _places(tracer.plan, groups, unknowns)
     return Symbolic(tape, groups, perm=perm, place=place, **_apart(tape, numbers, right, found))
 
 
@@ -393,18 +427,23 @@ def _apart(
     }
 
 
-def _played(system: System, made: Symbolic, chosen: Format) -> Factor:
+def _played(system: System | Matrix, made: Symbolic, chosen: Format) -> Factor:
     """The factor's numbers in one state, and what the rule of :func:`eliminate` says of them."""
     tape = made.tape
-    judged = eliminate(system, tape, chosen, records=False)
-    if judged.failed_at is not None:
-        raise SingularError(judged.failed_at)
-    own = tape.inputs.count - len(made.right)  # inputs that are entries of (4)
+    if isinstance(system, Matrix):
+        found = judged(system, tape, chosen)
+        start = started(tape, NONE, chosen, {"beside": chosen.cast(system.numbers)})
+    else:
+        found = eliminate(system, tape, chosen, records=False)
+        start = entered(tape, chosen, *tape.inputs.values(rounded_entries(system, chosen)))
+    if found.failed_at is not None:
+        raise SingularError(found.failed_at)
+    own = tape.inputs.count - len(made.right)  # inputs that are entries of A
     values = np.zeros(made.first.slots, dtype=chosen.dtype)
-    values[:own] = entered(tape, chosen, *tape.inputs.values(rounded_entries(system, chosen)))[:own]
+    values[:own] = start[:own]
     with np.errstate(all="ignore"):
         chosen.runner(tape).run(made.first.operations, values)
-    return Factor(system, chosen, made, values, judged.marked)
+    return Factor(system, chosen, made, values, found.marked)
 
 
 def _read(group: Group) -> list[Ref]:

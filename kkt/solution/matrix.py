@@ -118,6 +118,22 @@ class Matrix(Shown):
             slots[rows] = tape.solution[block][:, 0]
         return slots
 
+    def inputs(self, tracer: Entering) -> InputSlots:
+        """Where what has been traced finds ``numbers``, once the whole program is written."""
+        none, beside = np.zeros(0, dtype=np.int64), tracer.given.patterns
+        return InputSlots(self.pattern, (), self.structure.parent, none, (), beside=beside)
+
+    def require_like(self, other: object) -> None:
+        """Raise OrderError for what is no matrix with the same blocks, and entries in the same places."""
+        if isinstance(other, Matrix) and len(self.rows) == len(other.rows):
+            own, its = ((*x.rows, x.matrix.indptr, x.matrix.indices) for x in (self, other))
+            if all(map(np.array_equal, own, its)):
+                return
+        raise OrderError(
+            f"{self.name}: its factor is that of a matrix with these blocks, and entries in these places; "
+            "call factor for another"
+        )
+
     # -- what :func:`kkt.certify` asks of a system that is not (4) --------------------------------
 
     def traced(self, order: Any) -> Tape:
@@ -246,7 +262,7 @@ def _cut(blocks: Any, size: int) -> tuple[tuple[Hashable, ...], tuple[NDArray[np
 # -- its program and tape -------------------------------------------------------------------------
 
 
-class _Entering(Tracer):
+class Entering(Tracer):
     """A tracer that begins with a matrix of a user's in the place of (4)."""
 
     def __init__(self, factor: Any, of: Matrix) -> None:
@@ -281,17 +297,20 @@ def tape_of(system: Matrix, order: Any) -> Tape:
     sequence = as_sequence(order, system.structure)
 
     def traced() -> Tape:
-        tracer = _Entering(symbolic(plan(sequence, system.structure)), system)
-        program, structure, none = tracer.program(), system.structure, np.zeros(0, dtype=np.int64)
-        slots = InputSlots(system.pattern, (), structure.parent, none, (), beside=tracer.given.patterns)
-        return lowered(program, slots, system.plans)
+        tracer = Entering(symbolic(plan(sequence, system.structure)), system)
+        return lowered(tracer.program(), system.inputs(tracer), system.plans)
 
     return kept(system, sequence, traced)  # type: ignore[arg-type]
 
 
 def eliminated(system: Matrix, order: Any, chosen: Format) -> Elimination:
     """:func:`kkt.eliminate` of a matrix: ``x`` of the answer is also its ``qdd``."""
-    tape, numbers = tape_of(system, order), system.numbers
+    return judged(system, tape_of(system, order), chosen)
+
+
+def judged(system: Matrix, tape: Tape, chosen: Format) -> Elimination:
+    """The same with a tape of this matrix, or of one that is like it."""
+    numbers = system.numbers
     slots, factor = system.slots(tape), tape.program.symbolic
     assert factor is not None
     failed, marked, error, backward = None, None, None, None

@@ -6,7 +6,9 @@ from armature import with_terms
 from designs import covering
 from helpers import every_joint
 from scipy.sparse.linalg import gmres, splu
+from test_matrix import poisson, poses, program
 
+import pivotree as pt
 from pivotree import kkt, orderings
 
 ORDERS = ("abm", "crbm", "natural", "minimum_degree", "modified_abm", "gain_abm", "joseph_abm")
@@ -20,19 +22,30 @@ SYSTEMS = {
     "four_bar": lambda: kkt.build(kkt.four_bar()),
     "by kind": lambda: kkt.build(kkt.default_state(every_joint())),
 }
+ONES_OWN = {
+    "poisson": lambda: pt.matrix(poisson(9)),
+    "program": lambda: pt.matrix(program(40, 12)),
+    "poses": lambda: pt.matrix(poses(14, 8), blocks=[1, 2, 3] * 7),
+    "scattered": lambda: pt.matrix(poses(3, 1), blocks={"a": [0, 5, 7], "b": [8], "c": [2, 3, 6, 1, 4]}),
+}
+BRACKETS = [[k, 40 + k] for k in range(12)] + [[k] for k in range(12, 40)]  # multipliers with variables
 POINT = kkt.contact("j5", (0.1, 0.0, 0.0), (1.0, 0.0, 0.0), [(0.0, 1.0, 0.0)])
 
 
 def answer(system, made):
-    """qdd of the factor's own solution, bodies in the tree's order."""
-    x, names = made.solve(system.rhs), system.tree.names
-    joints = [system.blocks["qdd", k] for k in names]
-    return np.concatenate([x[where] for where in joints])
+    """qdd of the factor's own solution, bodies in the tree's order; of a matrix of one's own, all of x."""
+    x = made.solve(system.rhs)
+    if system.name == "matrix":
+        return x
+    return np.concatenate([x[system.blocks["qdd", k]] for k in system.tree.names])
 
 
-@pytest.mark.parametrize(("name", "model"), covering(ORDERS, SYSTEMS))
+OWN = [*covering(("natural", "minimum_degree", "minimum_fill"), ONES_OWN, unmarked=4), (BRACKETS, "program")]
+
+
+@pytest.mark.parametrize(("name", "model"), [*covering(ORDERS, SYSTEMS), *OWN])
 def test_the_factor_is_the_permuted_matrix_and_solves_with_the_order_s_bits(name, model):
-    order, system = orderings.get(name), SYSTEMS[model]()
+    order, system = name if name is BRACKETS else orderings.get(name), (SYSTEMS | ONES_OWN)[model]()
     made = kkt.factor(system, order)
     A, size = system.matrix.toarray(), system.size
     # P A P^T = L D L^T, to rounding of the products that it is a sum of, and of entries that cancel
@@ -81,6 +94,12 @@ def test_the_next_state_keeps_the_symbolic_part():
     assert np.array_equal(answer(system, made), kkt.eliminate(system, order).qdd)  # it is as it was
     with pytest.raises(kkt.OrderError, match="traced on another tree"):
         made.update(kkt.build(kkt.chain(3)))
+    own = kkt.factor(pt.matrix(poisson(4)), "minimum_fill")
+    other = pt.matrix(3 * poisson(4), rhs=np.arange(16.0))
+    assert np.array_equal(own.update(other).solve(other.rhs), kkt.eliminate(other, "minimum_fill").qdd)
+    for wrong in (pt.matrix(poisson(3)), pt.matrix(np.eye(16)), system):
+        with pytest.raises(kkt.OrderError, match="entries in these places; call factor for another"):
+            own.update(wrong)
 
 
 def test_the_inverse_is_a_linear_operator():
