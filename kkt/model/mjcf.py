@@ -87,18 +87,18 @@ def check(file: str) -> None:
         for x, n in found:  # what is included comes first: it may hold what attaches models
             if x.tag in ("include", "model"):
                 end = len(rest) if x.tag == "include" else 0
-                rest[end:end] = [(p, x, n, (*outer, place)) for p in _there(x.get("file", ""), folders)]
+                rest[end:end] = [(p, x, n, (*outer, place)) for p in _there(folders, x.get("file", ""))]
     for tag, name in sorted(files):
-        for path in _there(name, folders):
+        for path in _there(folders, name, re.split(r"[/\\]", name)[-1]):  # which strippath leaves
             if not os.path.isfile(path):
                 raise UnreadableError(f"<{tag}>: file {path!r} is no plain file")
 
 
-def _there(name: str, folders: Iterable[str]) -> Iterator[str]:
-    """The files in folders that a name may mean; with ``strippath`` MuJoCo opens its last part."""
-    if name and "\0" not in name:
-        names = dict.fromkeys((name, re.split(r"[/\\]", name)[-1]))
-        yield from filter(os.path.exists, (os.path.join(*pair) for pair in product(sorted(folders), names)))
+def _there(folders: Iterable[str], *names: str) -> Iterator[str]:
+    """The files in folders that are there by one of these names; MuJoCo takes either slash."""
+    given = (name for name in names if name and "\0" not in name)
+    known = dict.fromkeys(x for name in given for x in (name, name.replace("\\", "/")))
+    yield from filter(os.path.exists, (os.path.join(*pair) for pair in product(sorted(folders), known)))
 
 
 def _sizes(root: Element, above: int) -> Iterator[tuple[Element, int]]:

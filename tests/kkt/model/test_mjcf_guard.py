@@ -76,7 +76,7 @@ def written(folder, **texts):
         {"a": '<mujoco><texture width="100000" height="100000"/></mujoco>'},
         {"a": '<mujoco><size nuser_body="100000000"/></mujoco>'},
         {"a": INCLUDE.format("s/b.xml"), "s__b": INCLUDE.format("c.xml"), "s__c": HUGE},
-        {"a": ATTACHED.format("s/b.xml", ATTACH), "s__b": INCLUDE.format("c.xml"), "s__c": HUGE},
+        {"a": ATTACHED.format(r"s\b.xml", ATTACH), "s__b": INCLUDE.format("c.xml"), "s__c": HUGE},
         {
             "a": COPIES.format('<replicate count="400"><include file="b.xml"/></replicate>'),
             "b": '<mujocoinclude><replicate count="400"/></mujocoinclude>',
@@ -108,6 +108,6 @@ def test_models_that_attach_two_models_each_end_in_a_sentence(tmp_path):
         check(written(tmp_path, a=two.format("m0"), **texts))
 
 
-def test_models_that_are_attached_twelve_times_go_on_to_the_compiler(tmp_path):
+def test_models_of_one_name_that_are_attached_twelve_times_go_on_to_the_compiler(tmp_path):
     own = COPIES.format('<body name="x"><replicate count="1000"><body/></replicate></body>')
-    check(written(tmp_path, a=ATTACHED.format("b.xml", ATTACH * 12), b=own))
+    check(written(tmp_path, a=ATTACHED.format("s/a.xml", ATTACH * 12), s__a=own))
