@@ -273,7 +273,7 @@ def require_graph(tree: object) -> nx.DiGraph[Any]:
     """
     if isinstance(tree, str):
         raise ModelError(f"tree {tree!r}: is a name; pass load({tree!r})")
-    if not isinstance(tree, nx.DiGraph):
+    if not isinstance(tree, nx.DiGraph) or tree.is_multigraph():
         told = f"tree: a networkx.DiGraph is expected, not {type(tree).__name__}"
         raise ModelError(f"{told}; give what kkt.load or kkt.new_tree makes")
     edges = [(parent, child, given) for parent, child, given in tree.edges(data=True) if given]

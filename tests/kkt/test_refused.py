@@ -9,6 +9,7 @@ from pathlib import Path
 
 import flint
 import gmpy2
+import networkx as nx
 import numpy as np
 import pytest
 from armature import with_terms
@@ -258,13 +259,11 @@ REFUSED = {
     "structure: DiGraph is none; pass build(": lambda: kkt.leaf_to_root(TREE),
     "write_model: str is no state; give a path": lambda: kkt.write_model("chain:3", "a.json"),
     "proximal: System is no loop or contact; give": lambda: kkt.softened(SYSTEM, 1e-4),
-    "tree: a networkx.DiGraph is expected": lambda: kkt.guarantee(kkt.compile_tree(TREE), ABM),
+    "DiGraph is expected, not BodyTree": lambda: kkt.guarantee(kkt.compile_tree(TREE), ABM),
     "tree 'chain:3': is a name; pass load('chain": lambda: kkt.guarantee_qdd("chain:3", ABM),
     # -- inverse dynamics, ranges, compiled programs
-    "and contacts, and 'pin' is one": lambda: kkt.inverse_dynamics(
-        kkt.build(kkt.four_bar()), np.zeros(3), TAU
-    ),
-    "tree: a networkx.DiGraph is expected, not int": lambda: kkt.build(3),
+    "contacts, and 'pin' is one": lambda: kkt.inverse_dynamics(kkt.build(kkt.four_bar()), np.zeros(3), TAU),
+    "tree: a networkx.DiGraph is expected, not MultiD": lambda: kkt.build(nx.MultiDiGraph([(0, 1)])),
     "'b' is unknown; add the parent first": lambda: kkt.add_body(kkt.new_tree("t"), "a", "b", mass=1.0),
     "order: links 'bent' are unknown; use whole": lambda: SYSTEM.structure.with_links("bent"),
     "links are 'bent'; use whole": lambda: kkt.PivotSequence([], "mine", links="bent"),
