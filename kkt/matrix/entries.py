@@ -50,7 +50,7 @@ def joint_rates(S: Array, owner: Array, column: Array, qd: Array, n: int) -> Arr
 
 @loop(few=0)
 def outwards(order: Array, parent: Array, M: Array, given: Any, found: Any) -> None:  # pragma: no cover
-    """Phi, v, a and b of many bodies as below, by the same sums, but for gravity; parents come first."""
+    """Phi, v, a, b but for gravity in one compiled pass, by the sums of functions below; parents first."""
     (R, p, offset, S, qd, own, pull), (Phi, v, a, b) = given, found
     r, force = np.empty(6), np.empty(6)
     for k in order:
