@@ -156,6 +156,7 @@ def certified(system: System | Matrix, tape: Tape, formats: tuple[str, ...] = FO
     holds them for a format that is shorter; float64 takes the sum of two.
     """
     result: dict[str, Any] = {}
+    rows = np.concatenate(system.rows) if isinstance(system, Matrix) else slice(None)  # block by block
     for name in formats:
         chosen = get_format(name)
         try:
@@ -169,11 +170,11 @@ def certified(system: System | Matrix, tape: Tape, formats: tuple[str, ...] = FO
         result[name] = {"size": exact.size}
         if chosen.unit**2 < DOUBLE:
             result[name] |= {
-                "high": _flat(high),
-                "low": _flat(step * np.rint(-exact.differences(high) / step)),
+                "high": _flat(high[rows]),
+                "low": _flat(step * np.rint(-exact.differences(high)[rows] / step)),
             }
         else:
-            result[name]["high"] = _flat(step * np.rint(high / step))
+            result[name]["high"] = _flat(step * np.rint(high[rows] / step))
     return result
 
 
@@ -221,35 +222,37 @@ def explorer_data(
         if get_format(name).name not in FORMATS:
             raise FormatError(f"format {name!r}: is none that the page computes in; use {', '.join(FORMATS)}")
     if isinstance(system, Matrix):
-        return _of_matrix(system, model or system.name, orders, formats, progress)
-    require_system(system)
-    n = system.tree.n
-    if n > WHOLE:  # shown by densities, and a subtree alone has no loops
-        system.structure.require_tree(f"the explorer of more than {WHOLE} bodies")
-    names = orders if orders is not None else _suitable(system)
-    functions = [orderings.get(f) if isinstance(f, str) else f for f in names]
+        if (n := system.structure.n) > WHOLE:
+            raise SizeError(
+                f"{system.name}: has {n:,} blocks, and the page draws {WHOLE}; give pt.matrix larger blocks, "
+                "or use pivotree figure spy"
+            )
+        whole, told, entries = blocks_of(system), TOLD, entries_of_matrix(system)
+    else:
+        require_system(system)
+        if (n := system.tree.n) > WHOLE:  # shown by densities, and a subtree alone has no loops
+            system.structure.require_tree(f"the explorer of more than {WHOLE} bodies")
+        whole, told = structure_of(system.structure), told_letters()
+        entries = entries_of(system) if n <= WHOLE else {}
+    functions = [as_order(order) for order in (_suitable(system) if orders is None else orders)]
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "model": model or system.name,
         "bodies": n,
-        "dof": int(system.tree.offset[-1]),
-        "structures": {"whole": structure_of(system.structure)},
-        "told": told_letters(),
+        "dof": int(system.structure.dof.sum()),
+        "structures": {"whole": whole},
+        "told": told,
         "orders": [],
         "notes": [],
     }
     proof = None
     if n <= WHOLE:
         progress("certified answer")
-        document["entries"] = entries_of(system)
-        try:
-            proof = trace(system, orderings.get("abm"))
-            document["exact"] = certified(system, proof)
-        except (CertificationError, OrderError, SingularError, SizeError) as error:
-            document["notes"].append(f"No certified answer: {error}")
-        if story and (frames := frames_of(system.name, progress)) is not None:
-            document["frames"] = frames
-        if story:
+        document["entries"] = entries
+        proof = _certify(system, functions, document, orders is not None)
+        if story and not isinstance(system, Matrix):
+            if (frames := frames_of(system.name, progress)) is not None:
+                document["frames"] = frames
             progress("the scenes")
             document["story"] = _story()
 
@@ -257,71 +260,40 @@ def explorer_data(
     def reference(name: str) -> Any:
         return certify(system, REFERENCE_DIGITS, rounded_to=get_format(name), tape=proof)
 
-    for function in map(as_order, functions):
+    for function in functions:
         progress(function.name)
         entry = _order(system, function, document["structures"])
         if entry is None:
             continue
-        if proof is not None and n <= WHOLE:
+        if proof is not None:
             progress(f"{function.name}: its errors")
             entry |= _measured(system, function, formats, reference, document["model"])
         document["orders"].append(entry)
     return document
 
 
-def _of_matrix(
-    system: Matrix, model: str, orders: Sequence[Any] | None, formats: Sequence[str], progress: Progress
-) -> dict[str, Any]:
-    """The document of a matrix of one's own; orders that cannot go on are left out, and noted."""
-    n = system.structure.n
-    if n > WHOLE:
-        raise SizeError(
-            f"{system.name}: has {n:,} blocks, and the page draws {WHOLE}; give pt.matrix larger blocks, or "
-            "use pivotree figure spy"
-        )
-    answers: dict[str, Tape] = {}
-    functions = [as_order(order) for order in (usual_of_matrices() if orders is None else orders)]
-    document: dict[str, Any] = {
-        "schema": SCHEMA,
-        "model": model,
-        "bodies": n,
-        "dof": system.size,
-        "structures": {"whole": blocks_of(system)},
-        "told": TOLD,
-        "orders": [],
-        "notes": [],
-        "entries": entries_of_matrix(system),
-    }
+def _certify(system: System | Matrix, functions: list[Order], document: Any, asked: bool) -> Tape | None:
+    """Adds the certified answer; returns its tape, ABM's of a robot, of a matrix the first that has one.
 
-    @cache
-    def reference(name: str) -> Any:
-        return certify(system, REFERENCE_DIGITS, rounded_to=get_format(name), tape=answers["tape"])
-
-    for function in functions:
-        progress(function.name)
+    Notes tell of orders that cannot go on.  Raises OrderError for one of a matrix that was asked for.
+    """
+    matrix, proof, certain = isinstance(system, Matrix), None, False
+    for function in functions if matrix else [orderings.get("abm")]:
         try:
-            tape = tape_of(system, function)
-        except OrderError as error:
-            if orders is not None:  # which were asked for
+            tape = _traced(system, function)
+            if not certain:
+                proof = tape
+                document["exact"] = certified(system, tape)
+                certain = any("why" not in found for found in document["exact"].values())
+        except (CertificationError, OrderError, SingularError, SizeError) as error:
+            if matrix and asked:
                 raise
-            document["notes"].append(str(error))
-            continue
-        if not answers:  # the first order that there is certifies x
-            answers["tape"] = tape
-            document["exact"] = {
-                name: {key: _by_blocks(system, value) for key, value in found.items()}
-                for name, found in certified(system, tape).items()
-            }
-        entry = _order(system, function, document["structures"])
-        assert entry is not None
-        entry |= SAID.get(function.name, {})
-        document["orders"].append(entry | _measured(system, function, formats, reference, model))
-    return document
+            document["notes"].append(f"{'' if matrix else 'No certified answer: '}{error}")
+    return proof
 
 
-def _by_blocks(system: Matrix, value: Any) -> Any:
-    """Numbers of the matrix's rows, block by block; anything else as it is."""
-    return [value[row] for row in np.concatenate(system.rows)] if isinstance(value, list) else value
+def _traced(system: System | Matrix, order: Any) -> Tape:
+    return tape_of(system, order) if isinstance(system, Matrix) else trace(system, order)
 
 
 @cache
@@ -347,8 +319,10 @@ def algorithm_of(system: System | Matrix, order: Any) -> dict[str, str]:
     return {style: listing.render(told, style) for style in ("text", "latex")}
 
 
-def _suitable(system: System) -> list[str]:
+def _suitable(system: System | Matrix) -> list[str]:
     """Registered orders, those that place multipliers where there are some."""
+    if isinstance(system, Matrix):
+        return usual_of_matrices()
     known = orderings.names(loops=bool(system.loops))
     few = (*FEW, *orderings.LOOPS) if system.loops else FEW
     return known if system.tree.n <= MEASURED else [name for name in few if name in known]
@@ -415,6 +389,7 @@ def _order(system: System | Matrix, function: Order, structures: dict[str, Any])
         "name": sequence.name,
         "source": function.source,
         "what": (function.__doc__ or "").strip().split("\n")[0],
+        **(SAID.get(sequence.name, {}) if isinstance(system, Matrix) else {}),
         "links": sequence.links,
         "split": made.graph.split,
         "rules": rules,
@@ -438,7 +413,7 @@ def _measured(
 ) -> dict[str, Any]:
     """Errors in each format, who is to blame in float32, and the order as loops."""
     try:
-        tape = tape_of(system, function) if isinstance(system, Matrix) else trace(system, function)
+        tape = _traced(system, function)
     except (OrderError, SingularError, SizeError) as error:
         return {"refused": str(error)}
     result: dict[str, Any] = {"flops": tape.flops, "formats": {}}

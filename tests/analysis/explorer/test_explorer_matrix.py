@@ -47,3 +47,9 @@ def test_a_matrix_on_the_page(opened, tmp_path):
     assert "digits of x kept in float32" in status(page) and counter(page).startswith("step 3 of 3")
     with pytest.raises(pt.kkt.SizeError, match="has 151 blocks, and the page draws 150"):
         explorer_data(pt.matrix(np.eye(151)))
+
+
+def test_an_order_that_meets_a_zero_pivot_takes_no_other_s_answer():
+    system = pt.matrix(np.array([[1.0, 1, 0], [1, 1, 1], [0, 1, 3]]))
+    data = explorer_data(system, None, ["natural", [[2], [1], [0]]], ["float32"])
+    assert [row["formats"]["float32"]["digits"] for row in data["orders"]] == [None, 6.45]
