@@ -39,7 +39,7 @@ export function orderIn(text) {
 function block(entry, step) {
   const pair = typeof entry === "string" ? entry.split(/:(.*)/s).slice(0, 2) : entry;
   if (!Array.isArray(pair) || pair.length !== 2)
-    throw new Error(`step ${step} holds ${JSON.stringify(entry)}; a block is ["pdd", "link1"]`);
+    throw new Error(`step ${step} holds ${JSON.stringify(entry)}; a block is ["pdd", "link1"], of a matrix ["x", 0]`);
   return pair.map(String);
 }
 

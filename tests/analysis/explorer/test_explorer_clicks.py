@@ -247,7 +247,7 @@ REFUSED = [
     ([[["qdd", "j3"]]], "qdd_j3 is structurally zero"),
     ("[", "is not JSON"),
     ({"steps": []}, "holds no list of groups"),
-    ({"groups": [["pdd"]]}, 'step 1 holds "pdd"; a block is ["pdd", "link1"]'),
+    ({"groups": [["pdd"]]}, 'step 1 holds "pdd"; a block is ["pdd", "link1"], of a matrix ["x", 0]'),
     ([["pdd:j3"], [7, 13]], "step 2 holds 7; a block is"),
     ([["pdd:j9"]], "this model has no block pdd j9"),
     ({"groups": [], "rule": {}}, 'holds "rule"; write "rules"'),
