@@ -253,7 +253,7 @@ def _arrays(
     index = [_places(structure, kind) for kind in range(len(KINDS))]
     kinds: list[int] = []
     members: list[int] = []
-    ends: list[int] = []
+    steps: list[int] = []
     for step, group in enumerate(sequence.groups, start=1):
         entry: Any = group
         try:
@@ -263,10 +263,9 @@ def _arrays(
                 members.append(index[kinds[-1]][body])
         except (TypeError, ValueError, KeyError):
             raise OrderError(_unknown_block(entry, step, sequence.name, structure)) from None
-        ends.append(len(kinds))
-    sizes = np.diff(np.array(ends, dtype=np.int64), prepend=0)
-    groups = np.repeat(np.arange(len(ends)), sizes)
-    return np.array(kinds, dtype=np.int64), np.array(members, dtype=np.int64), groups
+        steps += [step - 1] * (len(kinds) - len(steps))
+    kind, member, at = (np.array(each, dtype=np.int64) for each in (kinds, members, steps))
+    return kind, member, at
 
 
 def _unknown_block(entry: Any, step: int, name: str, structure: Structure) -> str:
