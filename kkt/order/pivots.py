@@ -253,7 +253,7 @@ def _arrays(
     index = [_places(structure, kind) for kind in range(len(KINDS))]
     kinds: list[int] = []
     members: list[int] = []
-    steps: list[int] = []
+    groups: list[int] = []
     for step, group in enumerate(sequence.groups, start=1):
         entry: Any = group
         try:
@@ -261,11 +261,11 @@ def _arrays(
                 kind, body = entry
                 kinds.append(kind_of[kind])
                 members.append(index[kinds[-1]][body])
+                groups.append(step - 1)
         except (TypeError, ValueError, KeyError):
             raise OrderError(_unknown_block(entry, step, sequence.name, structure)) from None
-        steps += [step - 1] * (len(kinds) - len(steps))
-    kind, member, at = (np.array(each, dtype=np.int64) for each in (kinds, members, steps))
-    return kind, member, at
+    found = np.array([kinds, members, groups], dtype=np.int64)
+    return found[0], found[1], found[2]
 
 
 def _unknown_block(entry: Any, step: int, name: str, structure: Structure) -> str:
