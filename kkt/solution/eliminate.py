@@ -28,7 +28,7 @@ from ..rounding.observe import Observation, seen
 from ..tape.player import elimination_of, first_bad, number_of, overflow, rounded_entries, run, signed
 from ..tape.tape import Elimination, StepRecord, Tape
 from ..tape.trace import tape_for
-from .matrix import Matrix, eliminated
+from .matrix import Matrix, eliminated, tape_of
 
 RESIDUALS = ("dynamics", "equations")  # of refinement
 MOST = 100  # corrections
@@ -91,7 +91,7 @@ def eliminate(
     if isinstance(system, Matrix):
         if refine or proximal or rhs is not None:
             raise ModelError("eliminate: a matrix takes an order and a format; leave the rest out")
-        return eliminated(system, order, chosen)
+        return eliminated(system, tape_of(system, order), chosen)
     require_refinable(chosen, refine, residual)
     require_iterable(system, chosen, proximal, bool(refine) or rhs is not None)
     if reference is not None and not hasattr(reference, "block_error"):
@@ -135,11 +135,11 @@ def require_iterable(system: System, chosen: Format, count: int, more: bool) -> 
 
     ``more``: refinement or further right-hand sides were asked for as well.
     """
-    if count and more:
-        raise OrderError("proximal: iterates by itself, and not with refine or rhs; leave one out")
     _require_count(chosen, "proximal", count, "iterations", "iterated")
     if not count:
         return
+    if more:
+        raise OrderError("proximal: iterates by itself, and not with refine or rhs; leave one out")
     compliance = np.concatenate([np.zeros(0), *(loop.compliance for loop in system.loops)])
     if not compliance.size or not (compliance > 0.0).all():
         raise LoopError(
@@ -159,6 +159,7 @@ def _first(
         entries = rounded_entries(system, chosen)  # raises where an entry overflows
     else:
         entries = assemble(system.state, number)
+    given = system.entries if number is None else entries
 
     # play the tape, observed where records are wanted
     watched = None
@@ -167,14 +168,12 @@ def _first(
             watched = seen(system, tape, chosen)
             solution, pivots = watched.answer
         else:
-            given = system.entries if number is None else entries
             solution, pivots, _ = run(tape, given, number or chosen)
     except SingularError as error:
         raise SingularError(at_fault(system, chosen, entries, error.why)) from None
 
     # gather the answer and its records
     failed = first_bad(tape, pivots) if number is None else None
-    given = system.entries if number is None else entries
     steps = _steps(tape, chosen, watched, reference, reach, given, number)
     found = elimination_of(system, tape, chosen, solution, steps, failed)
     if isinstance(chosen, Fixed) and found.failed_at is not None:
@@ -210,7 +209,7 @@ def _in_balls(
         watched = seen(system, tape, chosen, bits=proved.bits)
         solution = watched.answer[0]
     with precision(proved.bits):
-        entries = assemble(system.state, number_of(chosen))
+        entries = assemble(system.state, number_of(chosen)) if reach else system.entries
     steps = _steps(tape, chosen, watched, reference, reach, entries)
     found = elimination_of(system, tape, chosen, solution, steps, None)
     return in_balls(system, found, proved.bits)

@@ -44,7 +44,7 @@ from ..tape.player import entered, rounded_entries, started
 from ..tape.tape import Tape, lower, lowered
 from ..tape.trace import structurally_singular, unphysical
 from .eliminate import eliminate
-from .matrix import NONE, Entering, Matrix, judged
+from .matrix import NONE, Entering, Matrix, eliminated
 
 Couplings = dict[int, dict[int, Ref]]  # C[o][b]: of a block o outside with a block b of the group
 Floats = NDArray[np.floating[Any]]
@@ -431,7 +431,7 @@ def _played(system: System | Matrix, made: Symbolic, chosen: Format) -> Factor:
     """The factor's numbers in one state, and what the rule of :func:`eliminate` says of them."""
     tape = made.tape
     if isinstance(system, Matrix):
-        found = judged(system, tape, chosen)
+        found = eliminated(system, tape, chosen)
         start = started(tape, NONE, chosen, {"beside": chosen.cast(system.numbers)})
     else:
         found = eliminate(system, tape, chosen, records=False)

@@ -125,7 +125,7 @@ class Matrix(Shown):
 
     def require_like(self, other: object) -> None:
         """Raise OrderError for what is no matrix with the same blocks, and entries in the same places."""
-        if isinstance(other, Matrix) and len(self.rows) == len(other.rows):
+        if isinstance(other, Matrix) and self.structure.names == other.structure.names:
             own, its = ((*x.rows, x.matrix.indptr, x.matrix.indices) for x in (self, other))
             if all(map(np.array_equal, own, its)):
                 return
@@ -303,13 +303,8 @@ def tape_of(system: Matrix, order: Any) -> Tape:
     return kept(system, sequence, traced)  # type: ignore[arg-type]
 
 
-def eliminated(system: Matrix, order: Any, chosen: Format) -> Elimination:
-    """:func:`kkt.eliminate` of a matrix: ``x`` of the answer is also its ``qdd``."""
-    return judged(system, tape_of(system, order), chosen)
-
-
-def judged(system: Matrix, tape: Tape, chosen: Format) -> Elimination:
-    """The same with a tape of this matrix, or of one that is like it."""
+def eliminated(system: Matrix, tape: Tape, chosen: Format) -> Elimination:
+    """:func:`kkt.eliminate` with a tape of this matrix, or of one that is like it; ``qdd`` is ``x``."""
     numbers = system.numbers
     slots, factor = system.slots(tape), tape.program.symbolic
     assert factor is not None

@@ -97,7 +97,8 @@ def test_the_next_state_keeps_the_symbolic_part():
     own = kkt.factor(pt.matrix(poisson(4)), "minimum_fill")
     other = pt.matrix(3 * poisson(4), rhs=np.arange(16.0))
     assert np.array_equal(own.update(other).solve(other.rhs), kkt.eliminate(other, "minimum_fill").qdd)
-    for wrong in (pt.matrix(poisson(3)), pt.matrix(np.eye(16)), system):
+    renamed = pt.matrix(poisson(4), blocks={f"r{i}": [i] for i in range(16)})
+    for wrong in (pt.matrix(poisson(3)), pt.matrix(np.eye(16)), renamed, system):
         with pytest.raises(kkt.OrderError, match="entries in these places; call factor for another"):
             own.update(wrong)
 

@@ -382,7 +382,7 @@ def test_lambda_first_in_float32_is_mended_by_a_mu_that_the_sum_can_hold():
         (lambda s: kkt.softened([PIN], "small"), "mu is 'small'"),
         (lambda s: kkt.eliminate(s, ABM, proximal=100), "some row has none"),
         (lambda s: kkt.eliminate(kkt.build(kkt.chain(2)), ABM, proximal=100), "there are none"),
-        (lambda s: kkt.eliminate(s, ABM, proximal=True), "use 0 to"),
+        (lambda s: kkt.eliminate(s, ABM, proximal=np.array([1, 2]), refine=1), "use 0 to"),
         (lambda s: kkt.eliminate(s, ABM, "exact", proximal=100), "not iterated"),
     ],
 )
