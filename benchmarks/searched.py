@@ -1,4 +1,4 @@
-"""The order that orderings.search finds for a robot, beside CRBM and ABM."""
+"""The order that pivotree.search finds for a robot, beside CRBM and ABM."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def tree_of(options: argparse.Namespace) -> nx.DiGraph[Any]:
 
 
 #: what a command takes of a matrix, too; all other options are of robots
-OF_MATRICES = {"command", "run", "given", "model", "order", "format", "json", "bits", "yes"}
+OF_MATRICES = {"command", "run", "given", "model", "order", "format", "json", "yes"}
 
 
 def matrix_of(options: argparse.Namespace, *taken: str) -> kkt.Matrix | None:

@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         raise kkt.FormatError(
             f"option -o: {file} is no name of an order file; give one that ends in .json or .py"
         )
-    if (matrix := matrix_of(options, "composites", "most", "output")) is not None:
+    if (matrix := matrix_of(options, "most", "output")) is not None:
         return _of_matrix(options, matrix, file)
     with progress_shown() as progress:
         tree = tree_of(options)
@@ -144,9 +144,6 @@ def tuned(structure):
 
 def _of_matrix(options: argparse.Namespace, matrix: kkt.Matrix, file: Path | None) -> int:
     """The cheapest order of a matrix of one's own, beside registered ones."""
-    if "composites" in vars(options).get("given", ()):
-        told = f"is of robots, and {options.model} is a matrix; leave it out"
-        raise kkt.PivotreeError(f"option --composites: {told}")
     refuse(options, SQUARED * matrix.structure.n**2, "", "give pt.matrix larger blocks")
     rows: list[dict[str, Any]] = []
     with progress_shown() as progress:

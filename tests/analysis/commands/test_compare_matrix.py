@@ -87,6 +87,7 @@ def test_figures_of_a_matrix(file, tmp_path, capsys):
     [
         ("compare grid.mtx --q 1", "option --q: is of robots, and grid.mtx is a matrix; leave it out"),
         ("compare grid.mtx -o figures", "option -o: is of robots"),
+        ("compare grid.mtx --bits", "option --bits: is of robots"),
         ("compare bad.mtx", "give a Matrix Market file"),
         ("figure pivots grid.mtx -o a.pdf", "kind 'pivots' is of robots, and grid is a matrix; use spy"),
         ("blame grid.mtx --output 16", "output '16': is no block here; use a block's name"),
