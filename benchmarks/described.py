@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from pivotree.kkt.model.tree import BodyTree
-
 HINGED = {"revolute", "continuous", "prismatic"}
 NONE = "0 0 0 0 0 0"
 GROUND = "ground"  # the link that a fixed base hangs on; it has a mass, which some readers ask for
@@ -39,8 +37,8 @@ def joint_of(name: object) -> str:
     return f"to_{name}"
 
 
-def described(tree: BodyTree, kind: str) -> str:
-    """The file, of ``kind`` "urdf" or "sdf"; a floating root is the first link, without a joint.
+def described(tree: Any, kind: str) -> str:
+    """The file of a ``System.tree``, of ``kind`` "urdf" or "sdf"; a floating root is the first link, without a joint.
 
     Raises ValueError for other joints.
     """

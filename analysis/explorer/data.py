@@ -221,19 +221,7 @@ def explorer_data(
     for name in formats:
         if get_format(name).name not in FORMATS:
             raise FormatError(f"format {name!r}: is none that the page computes in; use {', '.join(FORMATS)}")
-    if isinstance(system, Matrix):
-        if (n := system.structure.n) > WHOLE:
-            raise SizeError(
-                f"{system.name}: has {n:,} blocks, and the page draws {WHOLE}; give pt.matrix larger blocks, "
-                "or use pivotree figure spy"
-            )
-        whole, told, entries = blocks_of(system), TOLD, entries_of_matrix(system)
-    else:
-        require_system(system)
-        if (n := system.tree.n) > WHOLE:  # shown by densities, and a subtree alone has no loops
-            system.structure.require_tree(f"the explorer of more than {WHOLE} bodies")
-        whole, told = structure_of(system.structure), told_letters()
-        entries = entries_of(system) if n <= WHOLE else {}
+    n, whole, told, entries = _drawn(system)
     functions = [as_order(order) for order in (_suitable(system) if orders is None else orders)]
     document: dict[str, Any] = {
         "schema": SCHEMA,
@@ -270,6 +258,25 @@ def explorer_data(
             entry |= _measured(system, function, formats, reference, document["model"])
         document["orders"].append(entry)
     return document
+
+
+def _drawn(system: System | Matrix) -> tuple[int, dict[str, Any], dict[str, str], dict[str, Any]]:
+    """How many blocks stand for joints, their graph, what letters mean, and the entries of a small one.
+
+    Raises SizeError and LoopError for what is too large to be drawn.
+    """
+    if isinstance(system, Matrix):
+        if (n := system.structure.n) > WHOLE:
+            raise SizeError(
+                f"{system.name}: has {n:,} blocks, and the page draws {WHOLE}; give pt.matrix larger blocks, "
+                "or use pivotree figure spy"
+            )
+        return n, blocks_of(system), TOLD, entries_of_matrix(system)
+    require_system(system)
+    if (n := system.tree.n) > WHOLE:  # shown by densities, and a subtree alone has no loops
+        system.structure.require_tree(f"the explorer of more than {WHOLE} bodies")
+    entries = entries_of(system) if n <= WHOLE else {}
+    return n, structure_of(system.structure), told_letters(), entries
 
 
 def _certify(system: System | Matrix, functions: list[Order], document: Any, asked: bool) -> Tape | None:
