@@ -38,9 +38,9 @@ def joint_of(name: object) -> str:
 
 
 def described(tree: Any, kind: str) -> str:
-    """The file of a ``System.tree``, of ``kind`` "urdf" or "sdf"; a floating root is the first link, without a joint.
+    """The file of a ``System.tree``, of ``kind`` "urdf" or "sdf".
 
-    Raises ValueError for other joints.
+    A floating root is the first link, without a joint.  Raises ValueError for other joints.
     """
     free = tree.joint[0] == "floating"
     if set(tree.joint[free:]) - HINGED:
