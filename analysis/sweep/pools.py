@@ -23,6 +23,7 @@ Work = Callable[[T], R]
 SHORT = 3.0  # [s] of work that other processes would not finish sooner
 DEATHS = 3  # of workers, one after another, without any result between them
 AHEAD = 4  # pieces handed to a Dask worker's thread in advance
+TAKEN = 1.0  # [s] within which a pool takes up what it is handed
 PATIENCE = 15.0  # [s] until a scheduler answers
 WORKERLESS = 120.0  # [s] until a cluster has a worker
 ALONE = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
@@ -64,7 +65,16 @@ def processes(work: Work[T, R], tasks: Iterator[T], jobs: int) -> Iterator[R]:
             tasks = chain(list(pending.values()), tasks)
             pending.clear()
         finally:
+            _taken_up(pending)
             executor.shutdown(kill_workers=True)
+
+
+def _taken_up(pending: dict[Any, T]) -> None:
+    """Waits until the pool has taken up all pieces: its thread fails on one that a shutdown takes away."""
+    end = time.monotonic() + TAKEN
+    for future in filter(None, pending):
+        while not (future.running() or future.done()) and time.monotonic() < end:
+            time.sleep(0.001)
 
 
 def cluster(work: Work[T, R], tasks: Iterator[T], address: str) -> Iterator[R]:

@@ -77,8 +77,8 @@ SMALL = {
     "tune": Job("tune chain:2 --most 3 --yes -o order.json"),
 }
 LONG = (  # work of minutes, which is ended in its first seconds and not run again
-    "export random_tree:n=300 --order crbm --yes -o a.c",
-    "blame chain:200 --order crbm --yes",
+    "export chain:2000 --order abm --yes -o a.c",
+    "blame chain:3000 --order abm --yes",
     "compare random_tree:n=2000 --yes",
     "solve random_tree:n=3000 --certify 50 --yes",
     "report random_tree:n=60 --states 100000 --yes -o out",

@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import pytest
 from sweep_runs import SMALL, config, kept, table
 
 from pivotree import kkt
+from pivotree.analysis import processes
 from pivotree.analysis.cli import main
 from pivotree.analysis.sweep import pools, read_config, sweep
 from pivotree.analysis.sweep.measure import positions
@@ -51,6 +53,22 @@ def test_killed_between_the_table_and_the_removal_of_its_rows(tmp_path, small):
     assert sweep(read_config(path), jobs=1).measured == 0
     assert output.read_bytes() == small.read_bytes()
     assert sorted(item.name for item in tmp_path.iterdir()) == ["s.csv", "s.toml"]
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+def test_an_interrupt_right_after_pieces_are_handed_over_says_nothing_else(monkeypatch):
+    handed = iter([False, True] * 6)
+
+    @contextmanager
+    def interrupted():
+        yield
+        if next(handed):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(processes, "deaf", interrupted)
+    for _ in range(6):
+        with pytest.raises(KeyboardInterrupt):
+            list(pools.processes(abs, iter(range(20)), 2))
 
 
 def dies(task):
