@@ -257,10 +257,10 @@ def _flushed(code: int) -> int:
 def _place_of(error: BaseException) -> str:
     """Where an error left the program; nothing for a Ctrl-C before the first statement of main."""
     found = traceback.extract_tb(error.__traceback__)
-    begun = found[-1].name != "main" or found[-1].lineno != cli.main.__code__.co_firstlineno
+    frames = [f for f in found if str(ROOT) in f.filename and "tests/hostile" not in f.filename]
+    begun = [f for f in frames if f.name != "main" or f.lineno != cli.main.__code__.co_firstlineno]
     if isinstance(error, KeyboardInterrupt) and not begun:
         return ""
-    frames = [f for f in found if str(ROOT) in f.filename and "tests/hostile" not in f.filename]
     at = f"{frames[-1].filename.removeprefix(str(ROOT))}:{frames[-1].name}" if frames else ""
     return f"{type(error).__name__} at {at}: {str(error)[:200]}"
 
