@@ -44,10 +44,10 @@ from pivotree.kkt.model import gallery
 from pivotree.kkt.model.gallery import chain, example2
 from pivotree.kkt.order.pivots import Plan
 from pivotree.kkt.order.sequence import TEN, Order, Rules, as_order
-from pivotree.kkt.proof.idle import DOUBLE
 from pivotree.kkt.solution.matrix import tape_of
 from pivotree.kkt.tape.inputs import pivot_rows
 from pivotree.kkt.tape.tape import Tape
+from pivotree.kkt.tape.trust import UNIT
 
 from .. import listing
 from ..comparison.comparison import usual_of_matrices
@@ -168,7 +168,7 @@ def certified(system: System | Matrix, tape: Tape, formats: tuple[str, ...] = FO
         high = -exact.differences(zero)
         step = float(np.ldexp(chosen.unit, np.frexp(exact.size)[1] - BEYOND))
         result[name] = {"size": exact.size}
-        if chosen.unit**2 < DOUBLE:
+        if chosen.unit**2 < UNIT:
             result[name] |= {
                 "high": _flat(high[rows]),
                 "low": _flat(step * np.rint(-exact.differences(high)[rows] / step)),

@@ -21,7 +21,7 @@ from pivotree.kkt import OrderError, PivotreeError, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.system import least_size
-from pivotree.kkt.proof.idle import DOUBLE, all_resist
+from pivotree.kkt.tape.idle import all_resist
 from pivotree.kkt.theorem.ranges import Ranges
 
 from ..states.sample import entries_at, held, least_sizes, system_at
@@ -174,7 +174,7 @@ def measure(
     answered = [isinstance(order, TracedOrder) for order in orders.values()]
     asked_for = np.asarray(wanted[:, answered].any(axis=1))
     reference = _Reference(states, proof, formats, asked_for)
-    system_of = None if all_resist(states.base.tree, DOUBLE) else states.system_of
+    system_of = None if all_resist(states.base.tree) else states.system_of
     if whole:
         reference.of_the_data(found)
     if condition is not None:

@@ -56,9 +56,9 @@ from ..matrix.configuration import Configuration
 from ..matrix.entries import Entries
 from ..matrix.system import SHARE, System
 from ..model.spatial import Array, matmul, matvec, paths
-from ..proof.idle import all_resist
 from ..proof.soundness import by_chance
 from ..solution.eliminate import eliminate
+from ..tape.idle import all_resist
 from ..tape.tape import Tape
 from ..tape.trust import FEWER, NO_NUMBER, ROUNDINGS, bound
 from .kinematics import arguments

@@ -28,7 +28,7 @@ from ..matrix.system import System, build
 from ..model.fields import Floats
 from ..model.spatial import force_transform, skew
 from ..order.sequence import TEN, Order, PivotSequence, as_sequence
-from ..proof.idle import all_resist
+from ..tape.idle import all_resist
 from ..tape.tape import Tape
 from .factored import factored
 

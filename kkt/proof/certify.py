@@ -28,8 +28,8 @@ from ..program.tracer import require_general
 from ..tape.player import RangeError, rounded_entries, run
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
-from ..tape.trust import size_of, weight_of
-from .idle import DOUBLE, idle_motion
+from ..tape.trust import UNIT, size_of, weight_of
+from .idle import idle_motion
 from .longer import DecimalBall, as_balls, ball_of, decimal, decimal_ball, distance, magnitude
 from .residual import residual
 
@@ -217,7 +217,7 @@ def certify(
     why = "the joint-space inertia is singular or nearly so (look for massless links that carry a joint)"
     if own:
         why = "the matrix is singular or nearly so, or a pivot is zero"
-    elif (idle := idle_motion(system, system.entries, DOUBLE)) is not None:
+    elif (idle := idle_motion(system, system.entries, UNIT)) is not None:
         why = f"equation (4) is singular: {idle.why}"
     raise CertificationError(f"{system.name}: {trouble} at {bits} bits{data}; {why}")
 

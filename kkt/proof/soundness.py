@@ -15,9 +15,10 @@ from ..arithmetic.objects import each
 from ..base.errors import Refusal, SingularError, reason_of
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System, least_size
+from ..tape.idle import Idle, all_resist
 from ..tape.tape import Elimination, Tape
-from ..tape.trust import DOUBTFUL, ZERO, bound, mark, weight_of
-from .idle import DOUBLE, Idle, all_resist, idle_motion, lost_to_range
+from ..tape.trust import DOUBTFUL, UNIT, ZERO, bound, mark, weight_of
+from .idle import idle_motion, lost_to_range
 from .longer import Longer, Lost, as_balls, ball_bits, ball_of, longer_name
 from .longer import longer as longer_of
 from .residual import backward_error
@@ -121,9 +122,9 @@ def by_chance(system: System, qdd: NDArray[Any] | None = None) -> str | None:
     asked only if one is larger than BEYOND.
     """
     largest = np.inf if qdd is None else max((abs(float(x)) for x in np.ravel(qdd)), default=0.0)
-    if not largest > BEYOND or all_resist(system.tree, DOUBLE):
+    if not largest > BEYOND or all_resist(system.tree):
         return None
-    idle = idle_motion(system, system.entries, DOUBLE)
+    idle = idle_motion(system, system.entries, UNIT)
     return None if idle is None else f"equation (4) is singular but for rounding of the model: {idle.why}"
 
 
@@ -147,7 +148,7 @@ def refusal(
 
 def at_fault(system: System, chosen: Format, entries: Entries, why: str, tape: Tape | None = None) -> str:
     """Why a pivot is lost: (4) itself is singular, or the format's range, or the order: then ``why``."""
-    unit = DOUBLE if chosen.from_model else _data_unit(chosen)
+    unit = UNIT if chosen.from_model else _data_unit(chosen)
     idle = idle_motion(system, system.entries if chosen.from_model else entries, unit)
     if idle is None:
         narrow = "" if tape is None else lost_to_range(system, tape, chosen)
@@ -162,7 +163,7 @@ def _singular(chosen: Format, idle: Idle) -> str:
 
 def _data_unit(chosen: Format) -> float:
     """Unit roundoff of the entries that a format starts from."""
-    return chosen.unit if chosen.kind == "float" else max(chosen.unit, DOUBLE)
+    return chosen.unit if chosen.kind == "float" else max(chosen.unit, UNIT)
 
 
 def named(tape: Tape, chosen: Format, lost: Lost, remedy: str = "") -> Refusal:

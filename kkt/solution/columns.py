@@ -22,7 +22,7 @@ from ..program.columns import Columns as Again
 from ..program.derivatives import solve
 from ..program.tracer import require_general
 from ..proof.certify import BITS_PER_DIGIT, bits_for, entries_in_balls, proved_bits
-from ..proof.idle import DOUBLE, beyond_range, wider
+from ..proof.idle import beyond_range, wider
 from ..proof.longer import ball_of
 from ..proof.soundness import Part, judged_parts
 from ..tape.derivatives import BY, differentiated, inverse_rights, inverse_slots
@@ -30,7 +30,7 @@ from ..tape.inputs import Given, codes_of
 from ..tape.player import first_bad, number_of, rounded_entries, run, signed
 from ..tape.tape import Columns, Solved, Tape, lower
 from ..tape.trace import tape_for
-from ..tape.trust import bound, size_of, weight_of
+from ..tape.trust import UNIT, bound, size_of, weight_of
 
 
 def solved(system: System, tape: Tape, format: Format, rhs: ArrayLike) -> Columns:
@@ -153,7 +153,7 @@ class _Run(NamedTuple):
 def _run(
     system: System, tape: Tape, chosen: Format, slots: NDArray[np.int64], numbers: NDArray[Any] | None
 ) -> _Run:
-    if chosen.unit < DOUBLE or not chosen.on_arrays:
+    if chosen.unit < UNIT or not chosen.on_arrays:
         require_general(tape.program, chosen.name)
     given = {"beside": numbers} if numbers is not None and numbers.size else None
     if chosen.kind == "ball":

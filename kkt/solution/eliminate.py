@@ -20,7 +20,6 @@ from ..matrix.system import System, require_system
 from ..order.sequence import OrderFunction, PivotSequence
 from ..program.tracer import require_general
 from ..proof.certify import certify
-from ..proof.idle import DOUBLE
 from ..proof.longer import longer, of_slots
 from ..proof.soundness import at_fault, in_balls, judged
 from ..rounding.contributions import reached
@@ -28,6 +27,7 @@ from ..rounding.observe import Observation, seen
 from ..tape.player import elimination_of, first_bad, number_of, overflow, rounded_entries, run, signed
 from ..tape.tape import Elimination, StepRecord, Tape
 from ..tape.trace import tape_for
+from ..tape.trust import UNIT
 from .matrix import Matrix, eliminated, tape_of
 
 RESIDUALS = ("dynamics", "equations")  # of refinement
@@ -97,7 +97,7 @@ def eliminate(
     if reference is not None and not hasattr(reference, "block_error"):
         raise ModelError(f"eliminate: reference is {reference!r}; give what kkt.certify returns")
     tape = tape_for(system, order)
-    if chosen.unit < DOUBLE or not chosen.on_arrays:
+    if chosen.unit < UNIT or not chosen.on_arrays:
         require_general(tape.program, chosen.name)
     solve = _in_balls if chosen.kind == "ball" else _first
     found = solve(system, tape, chosen, records, reference, reach)

@@ -17,7 +17,6 @@ from ..base.compiled import uncollected
 from ..base.errors import OrderError, Refusal, SingularError, SizeError
 from ..base.foreign import foreign
 from ..matrix.blocks import Block
-from ..matrix.entries import unit_motions
 from ..matrix.system import System, require_system
 from ..model.spatial import paths
 from ..order.pivots import plan
@@ -25,15 +24,13 @@ from ..order.sequence import OrderFunction, PivotSequence, as_sequence
 from ..program.program import Program
 from ..program.tracer import program_of
 from ..structure.symbolic import SymbolicFactor, symbolic
+from .idle import unresisted
 from .inputs import pivot_rows
 from .player import played
 from .tape import Tape, lower
 from .templates import Patterns, Template
+from .trust import UNIT
 
-MOST_NAMED = 4  # bodies in a sentence
-MOST_FREEDOMS = 200  # of a robot whose motions are looked at one by one
-STILL = 1e-12  # part of the largest kinetic energy of a motion up to which one moves no mass
-MOVES = 1e-6  # part of a motion from which a joint takes part in it
 KEPT = 1_000_000  # operations of the tapes that are kept with a system
 MAX_UPDATES = 3_000_000  # of pairs of blocks, in one trace
 
@@ -226,12 +223,6 @@ def structurally_singular(tape: Tape, system: System) -> None:
             name = tape.program.name
             if record.blocks[0].kind == "lam":
                 raise OrderError(f"order {name!r}: {where} ({rank}); {_mend(tape, number)}")
-            massless = _massless(system, record.blocks[0].body)
-            if massless:
-                raise SingularError(
-                    f"body {massless!r}: carries a joint but no mass beyond it, so {where} "
-                    f"({rank}) in order {name!r}; give it an inertia or fix its joint"
-                )
             _require_regular(system, name)
             partner = Block(
                 "pdd" if record.blocks[0].kind in ("f", "fC", "fJ") else "f", record.blocks[0].body
@@ -244,65 +235,14 @@ def structurally_singular(tape: Tape, system: System) -> None:
 
 
 def _require_regular(system: System, order: str) -> None:
-    """Raise SingularError for a tree without loops that moves, in part, without moving a mass."""
-    structure = system.structure
-    if structure.constraints:
-        return
+    """Raise SingularError for a robot that moves, in part, without moving a mass, whatever the order."""
     if order != "abm":  # whose pivots of joints are zero for singular robots alone
         tape_for(system)
         return
-    joints = [str(structure.names[k]) for k in _moves_nothing(system)]
-    if joints:
-        what = (
-            f"the joint of {joints[0]!r} moves"
-            if len(joints) == 1
-            else f"the joints of {_listed(joints)} move"
-        )
-        together = " together" if len(joints) > 1 else ""
-        raise SingularError(
-            f"{system.name}: is singular: {what}{together} without moving any mass, so that no finite "
-            "acceleration answers an effort there; fix a joint, or give a link between them a mass"
-        )
-
-
-def _listed(names: list[str]) -> str:
-    shown = [repr(name) for name in names[:MOST_NAMED]]
-    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
-    *first, last = shown + more
-    return f"{', '.join(first)} and {last}"
-
-
-def _moves_nothing(system: System) -> list[int]:
-    """The bodies whose joints have a part in a motion that moves no mass, in the system's own state."""
-    tree, entries = system.tree, system.entries
-    N = int(tree.offset[-1])
-    if N > MOST_FREEDOMS:
-        return []
-    owner = np.repeat(np.arange(tree.n), tree.dof)
-    v = unit_motions(tree.parent, entries.Phi, entries.S, owner)
-    H = np.einsum("ksi,kst,ktj->ij", v, entries.M, v, optimize=True)
-    own = np.sqrt((v * v).sum(axis=(0, 1)))
-    energy, motions = np.linalg.eigh(H / np.outer(own, own))
-    if energy[0] > STILL * energy[-1]:
-        return []
-    motion = motions[:, 0]
-    moving = np.flatnonzero(np.abs(motion) > MOVES * np.abs(motion).max())
-    return sorted(set(owner[moving].tolist()))
-
-
-def _massless(system: System, body: Any) -> Any:
-    """The body, where neither it nor anything that it carries has a full inertia; else None."""
-    weak = set(system.tree.singular())
-    k = system.structure.index.get(body)
-    if k is None or k not in weak:
-        return None
-    carried = [system.structure.index[child] for child in system.structure.children(body)]
-    while carried:
-        child = carried.pop()
-        if child not in weak:
-            return None
-        carried += [system.structure.index[c] for c in system.structure.children(system.tree.names[child])]
-    return body
+    idle = unresisted(system, system.entries, UNIT, cut=True)
+    if idle is not None:
+        loops = " where its loops are cut" if system.structure.ties else ""
+        raise SingularError(f"{system.name}: is singular{loops}: {idle.why}")
 
 
 def _mend(tape: Tape, number: int) -> str:

@@ -14,7 +14,7 @@ Stability of Numerical Algorithms, 2nd ed., section 7.1.
 An answer is *refused* if one of its pivots is zero for the format, which rounding hides, and if its
 error exceeds the bound or the pivot is rounding alone; otherwise such an answer is marked.
 A refusal *names* the pivot's block and step and, where (4) itself is singular, the body and the
-joint (:mod:`kkt.proof.idle`).
+joint (:mod:`kkt.tape.idle`).
 
 How the error and the zero pivot are found depends on the digits that a solver has:
 

@@ -66,7 +66,7 @@ def test_mimic_joints_are_coupled_as_pinocchio_reduces_them(robot):
         row[free.index(name)] = ratio
     reduced = T.T @ M @ T
     if np.linalg.matrix_rank(reduced) < len(free):  # fingers without mass, in both
-        with pytest.raises(kkt.SingularError, match="no mass beyond it"):
+        with pytest.raises(kkt.SingularError, match="is singular"):
             kkt.eliminate(system, orderings.get("abm"))
         return
     expected = np.linalg.solve(reduced, T.T @ (tau - h))
