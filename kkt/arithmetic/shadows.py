@@ -7,6 +7,7 @@ and quotients: the tape of an elimination has no roots.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -14,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.compiled import njit
-from ..base.errors import FormatError
 from .floats import _two_product, _two_sum, pairs
-from .formats import Chunk, Runner
+from .formats import Chunk, Format, Runner
 from .objects import InObjects, Read, leading, of_any, read_once, size
 
 
@@ -77,7 +77,6 @@ def contribute(op, dst, a, b, error, slopes, adjoint, out):  # pragma: no cover
 
 Floats = NDArray[np.float64]
 Values = Sequence[Any] | NDArray[Any]  # of slots, or of operations
-NAMES = ("dd", "mp:DIGITS", "own")
 
 
 class Shadow(Protocol):
@@ -90,23 +89,16 @@ class Shadow(Protocol):
         """|value - shadow| and |shadow| at signed slots, given the format's values there."""
 
 
-def shadow_of(name: str, v: Values) -> Shadow:
-    """The shadow of a name, started from values v (slots,).
+def shadow_of(format: Format, v: Values) -> Shadow:
+    """A run from values v (slots,) that shows the rounding errors of a format: in twice its digits.
 
-    "dd" (double-double) runs in a compiled loop beside floats, "mp:DIGITS" beside any number type;
-    "own" is for numbers that know their error: fractions and balls.
-    Raises FormatError for another name.
+    Fractions and balls need no second run: they know their error.
     """
-    kind, _, digits = name.partition(":")
-    if name == "own":
+    if format.kind in ("exact", "ball"):
         return Own()
-    if kind == "mp" and digits.isdigit() and int(digits) > 0:
-        return Long(v, int(digits))
-    if name != "dd":
-        raise FormatError(f"shadow {name!r} is unknown; use {', '.join(NAMES)}, as in mp:50")
-    if not isinstance(v, np.ndarray) or v.dtype.kind != "f":
-        raise FormatError(f"shadow {name!r}: follows floats only; use mp:DIGITS")
-    return DoublePairs(v)
+    if isinstance(v, np.ndarray) and format.kind == "float":
+        return DoublePairs(v)
+    return Long(v, 2 * math.ceil(format.digits or -math.log10(format.unit)) + 40)
 
 
 class DoublePairs:

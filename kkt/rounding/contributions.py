@@ -25,7 +25,7 @@ from ..base.errors import FormatError, SizeError
 from ..matrix.entries import Entries
 from ..tape.player import signed, started, watched
 from ..tape.tape import Tape
-from .observe import Watch, shadow_for, traceable
+from .observe import Watch, traceable
 
 Floats = NDArray[np.float64]
 ENOUGH = 2.0**-26  # least unit roundoff for which float64 has twice the digits
@@ -197,7 +197,7 @@ def _of_objects(
     bits: int,
 ) -> tuple[Linearised, Floats, Floats]:
     """A run in numbers of any type, and its joints' distances to a run in more digits, and sizes."""
-    seen = Watch(tape, entries, format, shadow_for(format), number=number, bits=bits)
+    seen = Watch(tape, entries, format, True, number=number, bits=bits)
     (errors, slopes), bent = _room(tape), 0
     for piece in seen:
         m, k = len(piece.op), int(np.count_nonzero(piece.op > 1))

@@ -58,12 +58,12 @@ class Operations(NamedTuple):
 class Watch:
     """One run of a tape in a number format, observed operation by operation.
 
-    ``shadow`` (:func:`kkt.arithmetic.shadows.shadow_of`) runs beside it on the data as the format
-    rounds them, so that it shows only errors of the arithmetic.  ``residues`` are the data modulo a
-    prime (:mod:`kkt.arithmetic.modular`): with them, a result that is zero in exact arithmetic
-    counts as zero, whatever rounding makes of it.  ``number`` makes objects, and ``bits`` is the
-    precision of balls, 0 of others.  A watch is iterated once; then ``v`` and ``shadow`` hold the
-    last values of all slots.
+    With ``shadow`` a run in more digits (:func:`kkt.arithmetic.shadows.shadow_of`) goes beside it on
+    the data as the format rounds them, so that it shows only errors of the arithmetic.  ``residues``
+    are the data modulo a prime (:mod:`kkt.arithmetic.modular`): with them, a result that is zero in
+    exact arithmetic counts as zero, whatever rounding makes of it.  ``number`` makes objects, and
+    ``bits`` is the precision of balls, 0 of others.  A watch is iterated once; then ``v`` and
+    ``shadow`` hold the last values of all slots.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Watch:
         tape: Tape,
         entries: Entries,
         format: Format,
-        shadow: str | None = None,
+        shadow: bool = False,
         *,
         residues: NDArray[np.int64] | None = None,
         number: Callable[[float], Any] | None = None,
@@ -93,7 +93,7 @@ class Watch:
             self.v: Values = started(tape, entries, number or format)
         self.room: int = min(PIECE if self.arrays else 1 << 13, tape.length)  # operations of a piece, at most
         self.largest: float = _largest(self.v)  # magnitude of the entries of (4)
-        self.shadow: Shadow | None = None if shadow is None else shadow_of(shadow, self.v)
+        self.shadow: Shadow | None = shadow_of(format, self.v) if shadow else None
 
     def __iter__(self) -> Iterator[Operations]:
         columns: list[NDArray[Any]] = [
@@ -185,7 +185,7 @@ class Observation:
     def distances(self, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """|value - shadow| and |shadow| at signed slots; needs a shadow."""
         if self.shadow is None:
-            raise FormatError("trace: ran without a shadow; ask for it with shadow='dd'")
+            raise FormatError("trace: ran without a shadow; ask for it with shadow=True")
         return self.shadow.distances(self._at(slots), slots)
 
     def _at(self, slots: NDArray[np.int64]) -> NDArray[Any]:
@@ -212,7 +212,7 @@ class Observation:
 
 
 def observe(
-    tape: Tape, entries: Entries, format: Format, shadow: str | None = None, **options: Any
+    tape: Tape, entries: Entries, format: Format, shadow: bool = False, **options: Any
 ) -> Observation:
     """Run a tape in a number format and gather the bits that its operations cancel and absorb.
 
@@ -240,47 +240,26 @@ def observe(
 # -- in any number format -------------------------------------------------------------------------
 
 
-def shadow_for(format: Format) -> str:
-    """The name of a shadow that shows the rounding errors of a format: one of twice its digits.
-
-    Fractions and balls need no second run: they know their error bound.
-    """
-    if format.kind in ("exact", "ball"):
-        return "own"
-    if format.kind == "float":
-        return "dd"
-    unit_digits = format.digits or -math.log10(format.unit)
-    return f"mp:{2 * math.ceil(unit_digits) + 40}"
-
-
-def seen(
-    system: System, tape: Tape, format: Format, *, shadow: str | None = None, bits: int = 0, **options: Any
-) -> Observation:
-    """Run a tape on a system in any number format, and gather the figures of its operations.
+def seen(system: System, tape: Tape, format: Format, bits: int = 0) -> Observation:
+    """Run a tape beside its shadow on a system in any number format, and gather the operations' figures.
 
     Formats that round start from the entries of (4) rounded to them; exact, mp:D and ball:D run the
     spatial algebra, bias and assembly too.  In these three, a result that is zero in exact
-    arithmetic on the model's doubles counts as zero.  ``shadow`` None is :func:`shadow_for` the
-    format.  ``bits`` is the precision of balls, found by :func:`kkt.certify` where it is 0; options
-    are those of :func:`kkt.rounding.observe.observe`.
+    arithmetic on the model's doubles counts as zero.  ``bits`` is the precision of balls, found by
+    :func:`kkt.certify` where it is 0.
     """
-    name = shadow or shadow_for(format)
     if not format.from_model:
         entries = system.entries if format.on_arrays else rounded_entries(system, format)
-        return observe(tape, entries, format, name, **options)
+        return observe(tape, entries, format, True)
     if format.kind == "ball":
         from ..proof.certify import certify
 
         bits = bits or certify(system, format.digits, tape=tape).bits
-        with flint.ctx.workprec(bits):
-            entries = assemble(system.state, flint.arb)
-            return observe(
-                tape, entries, format, name, bits=bits, residues=residues_of(system, tape), **options
-            )
-    number = number_of(format)
-    entries = assemble(system.state, number)
-    zeros = None if format.kind == "exact" else residues_of(system, tape)
-    return observe(tape, entries, format, name, number=number, residues=zeros, **options)
+    with precision(bits):
+        number = number_of(format)
+        zeros = None if format.kind == "exact" else residues_of(system, tape)
+        entries = assemble(system.state, number)
+        return observe(tape, entries, format, True, bits=bits, number=number, residues=zeros)
 
 
 def residues_of(system: System, tape: Tape) -> NDArray[np.int64]:

@@ -115,10 +115,6 @@ def right(rhs, *format):
     return lambda: kkt.eliminate(SYSTEM, ABM, *format, rhs=rhs)
 
 
-def watched(name, *shadow):
-    return observe(kkt.trace(SYSTEM, ABM), SYSTEM.entries, get_format(name), *shadow)
-
-
 def changed(change, read=kkt.build):
     """What reads a chain of three in which something has been changed."""
 
@@ -241,9 +237,9 @@ REFUSED = {
     "numbers of class 'mpc': raises TypeError": lambda: kkt.eliminate(
         SYSTEM, ABM, Custom("mute", 2.0**-53, gmpy2.mpc)
     ),
-    "follows floats only; use mp:DIGITS": lambda: watched("dd", "dd"),
-    "shadow 'quad' is unknown": lambda: watched("float32", "quad"),
-    "without a shadow": lambda: watched("float32").pivot_errors,
+    "without a shadow": lambda: (
+        observe(kkt.trace(SYSTEM, ABM), SYSTEM.entries, get_format("float32")).pivot_errors
+    ),
     # -- large trees
     "order 'abm': is a plan of another tree": lambda: kkt.solve_large(SYSTEM, kkt.leaf_to_root(OTHER)),
     "order 'crbm': is a plan of another tree": lambda: kkt.solve_large(SYSTEM, kkt.plan(CRBM, OTHER)),
