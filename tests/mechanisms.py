@@ -137,7 +137,7 @@ SYSTEMS = {
     "one cross link": lambda: crossed(1),
     "three cross links": lambda: crossed(3),
     "standing": standing,
-    "by body": lambda: built(arms(), [kkt.cut_joint((0, 4), (1, 4), "fixed")], layout="body"),
+    "arms": lambda: built(arms(), [kkt.cut_joint((0, 4), (1, 4), "fixed")]),
 }
 
 

@@ -160,7 +160,7 @@ def in_frames(system: System, turns: Floats, *, tidy: bool, one: Floats | None =
     with warnings.catch_warnings():  # the user was warned when the tree itself was built
         warnings.simplefilter("ignore", InertiaWarning)
         warnings.simplefilter("ignore", LoopWarning)
-        built = build(tree, layout=system.layout, loops=loops)
+        built = build(tree, loops=loops)
     return replace(built, state=replace(built.state, q=s.q))
 
 

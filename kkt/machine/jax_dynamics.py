@@ -25,7 +25,7 @@ from ..base.errors import ModelError, OrderError
 from ..matrix.blocks import Block
 from ..matrix.closures import closures, constraint_rows
 from ..matrix.configuration import Configuration
-from ..matrix.entries import bias, joint_rates, ragged, velocities
+from ..matrix.entries import bias, joint_rates, velocities
 from ..matrix.system import System
 from ..model.joints import GENERAL, TYPES, from_quaternion
 from ..model.spatial import force_transform, matmul, matvec, spatial_inertia
@@ -499,7 +499,7 @@ class Dynamics:
         """The blocks of (4) at one state, by the formulas of :mod:`kkt.matrix`."""
         system, tree = self.system, self.system.tree
         owner = np.repeat(np.arange(tree.n), tree.dof)
-        column = ragged(np.zeros(tree.n, dtype=np.int64), tree.dof)
+        column = np.arange(len(owner)) - tree.offset[owner]
         rate: Any = Numbers(qd)
         R, p, S, slip = self.kinematics(Numbers(q), rate)
         Phi, rates = force_transform(R, p), joint_rates(S, owner, column, rate, tree.n)

@@ -136,7 +136,7 @@ def joint_entries(state: State, cast: Callable[[NDArray[Any]], Array]) -> tuple[
     tau, terms = cast(state.tau), state.terms
     if terms is None:
         return tau, np.zeros(0)
-    tau = terms.effort(tau, state.qd, state.step, cast)
+    tau = tau - terms.resistance(state.qd, state.step, cast)
     return tau, terms.diagonal(state.step, cast) if len(own_entries(state)) else np.zeros(0)
 
 
@@ -221,12 +221,6 @@ def assemble(
     # rows of closed loops and contacts, below and beside all others
     rows = constraint_rows(state.loops, v, gravity, cast)
     return Entries(M, Phi, S, a, b, tau, *rows, A)
-
-
-def ragged(start: NDArray[Any], length: NDArray[Any]) -> NDArray[Any]:
-    """start[k], ..., start[k] + length[k] - 1 for every k, one after another."""
-    within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
-    return np.repeat(start, length) + within
 
 
 @dataclass(frozen=True)

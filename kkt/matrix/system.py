@@ -26,20 +26,19 @@ from ..base.errors import ModelError
 from ..base.shown import LARGEST, Shown, spy
 from ..model.joints import GENERAL
 from ..model.loops import Loop, checked_loops, warn_if_open
-from ..model.spatial import Array, levels, locked_inertia, matvec, transpose
+from ..model.spatial import Array, levels, locked_inertia, transpose
 from ..model.tree import BodyTree, compile_tree, require_graph
 from .blocks import KINDS, Block, Partition, Structure, Tie, sides_of
-from .entries import Entries, Pattern, assemble, own_entries, pattern_of, ragged, step_of
+from .entries import Entries, Pattern, assemble, lift, own_entries, pattern_of, step_of
 from .state import State, coordinates, require_independent, state_of
 
-LAYOUTS = ("kind", "body")
 SHARE = 0.01  # less than this of the size of qdd is what a cancellation has left
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)
 class System(Shown):
-    """Equation (4), or (6), of one tree in one state.
+    """Equation (4) of one tree in one state.
 
     >>> system = pt.build(pt.chain(3))
     >>> system
@@ -54,8 +53,7 @@ class System(Shown):
     structure: Structure
     pattern: Pattern
     entries: Entries  # blocks in float64
-    layout: str  # "kind": equation (4); "body": equation (6)
-    loops: tuple[Loop, ...] = ()  # constraints, whose multipliers come last in both
+    loops: tuple[Loop, ...] = ()  # constraints, whose multipliers come last
     # by name, what other rooms derive from structure and pattern, once for all states
     plans: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -95,7 +93,6 @@ class System(Shown):
             for kind, starts, sizes in zip(KINDS, self.starts, (0 * dof + 6, dof, 0 * dof + 6), strict=False)
             for name, first, size in zip(names, starts.tolist(), sizes.tolist(), strict=True)
         ]
-        found.sort(key=lambda entry: entry[1].start)
         last = self._tree_size
         for tie in self.structure.ties:
             found.append((Block("lam", tie.name), slice(last, last := last + tie.rows)))
@@ -128,40 +125,25 @@ class System(Shown):
     @cached_property
     def rhs(self) -> NDArray[np.float64]:
         """(size,): b, tau, -a of each body, -gamma of each loop."""
-        parts = (self.entries.b, self.entries.tau, -self.entries.a, -self.entries.gamma)
-        rhs = np.empty(self.size)
-        rhs[self.rows] = np.concatenate(parts, axis=None)
-        return rhs
-
-    @cached_property
-    def rows(self) -> NDArray[np.int64]:
-        """(size,) row of each number of all pdd, then qdd, f and lambda, bodies in the tree's order."""
-        p, q, f = self.starts
-        six, last = np.arange(6), np.arange(self._tree_size, self.size)
-        parts = (p[:, None] + six, ragged(q, self.tree.dof), f[:, None] + six, last)
-        return np.concatenate(parts, axis=None)
+        e = self.entries
+        return np.concatenate([e.b, e.tau, -e.a, -e.gamma], axis=None)
 
     @cached_property
     def starts(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """First unknown of each body's pdd, qdd, f."""
-        n, dof, offset = self.tree.n, self.tree.dof, self.tree.offset
-        if self.layout == "kind":
-            body = np.arange(n)
-            return 6 * body, 6 * n + offset[:-1], 6 * n + offset[-1] + 6 * body
-        order = self.structure.order
-        start = np.empty(n, dtype=np.int64)
-        start[order] = np.concatenate([[0], np.cumsum(12 + dof[order])[:-1]])
-        return start, start + 6, start + 6 + dof
+        n, offset = self.tree.n, self.tree.offset
+        first = 6 * np.arange(n)
+        return first, 6 * n + offset[:-1], 6 * n + offset[-1] + first
 
     @cached_property
     def _places(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Column pointers, row indices, and for each stored entry its place in ``_values``."""
-        p, q, f = self.starts
+        p, _, f = self.starts
         pattern, parent = self.pattern, self.tree.parent
         k, i, j = np.nonzero(pattern.M)
         six = np.arange(6)
-        rows_q = ragged(q, self.tree.dof)
         owner = np.repeat(np.arange(self.tree.n), self.tree.dof)
+        rows_q = 6 * self.tree.n + np.arange(len(owner))
         c, s = np.nonzero(pattern.S)
         x, y, z = np.nonzero(pattern.Phi & (parent >= 0)[:, None, None])
         one_row, one_col = (p[:, None] + six).ravel(), (f[:, None] + six).ravel()
@@ -262,11 +244,10 @@ def build(
     tau: ArrayLike | None = None,
     f_ext: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
     *,
-    layout: str = "kind",
     loops: Sequence[Loop] | None = None,
     implicit: float | None = None,
 ) -> System:
-    """Equation (4) of a tree (``layout="body"``: equation (6)) at one state.
+    """Equation (4) of a tree at one state.
 
     ``tree`` is a graph, or from :func:`kkt.tree_from_arrays` where it is large.
     ``q``, ``qd``, ``tau`` (N,) [rad or m, per s, N m or N]; ``f_ext`` (n, 6) [N m, N], moment
@@ -285,8 +266,6 @@ def build(
     >>> np.allclose(x[system.blocks["qdd", "j3"]], qdd[2])
     True
     """
-    if layout not in LAYOUTS:
-        raise ModelError(f"layout {layout!r} is unknown; use 'kind' for (4) or 'body' for (6)")
     # the tree, checked, and its arrays
     if isinstance(tree, BodyTree):
         compiled, tree = tree, nx.DiGraph(name=tree.name, gravity=tuple(tree.gravity.tolist()))
@@ -323,7 +302,7 @@ def build(
     owner = np.repeat(np.arange(compiled.n), compiled.dof)
     armature = np.bincount(owner[own], minlength=compiled.n) > 0
     structure = Structure(compiled.names, compiled.parent, compiled.dof, ties=ties, armature=armature)
-    return System(tree, compiled, state, structure, pattern, entries, layout, closed)
+    return System(tree, compiled, state, structure, pattern, entries, closed)
 
 
 def least_size(system: System) -> float:
@@ -372,11 +351,9 @@ def efforts_alone(tree: BodyTree, entries: Entries) -> tuple[Floats, Floats]:
     depth = levels(parent)[1:]
     owner = np.repeat(np.arange(tree.n), tree.dof)
     # accelerations without qdd, outwards: of gravity, which enters at the roots, and of rates
-    roots = np.flatnonzero(parent < 0)
-    base = np.concatenate([np.zeros(3), -tree.gravity])
-    lift = np.zeros_like(e.a)
-    lift[roots] = matvec(transpose(Phi[roots]), np.broadcast_to(base, (len(roots), 6)))
-    alpha = np.stack([lift, e.a - lift], axis=2)
+    lifted = np.zeros_like(e.a)
+    lift(lifted, parent, Phi, tree.gravity)
+    alpha = np.stack([lifted, e.a - lifted], axis=2)
     for level in depth:
         alpha[level] += transpose(Phi[level]) @ alpha[parent[level]]
     # forces on subtrees, inwards

@@ -302,10 +302,6 @@ class JointTerms:
             A = A + h * cast(self.damping) + h * h * cast(self.stiffness)
         return A
 
-    def effort(self, tau: Any, rates: Floats, step: float, cast: Any) -> Any:
-        """The right-hand side (N,) of row qdd, tau in the number type of ``cast``."""
-        return tau - self.resistance(rates, step, cast)
-
     def resistance(self, rates: Floats, step: float, cast: Any) -> Any:
         """Damping, spring and friction (N,) against the motion, in the number type of ``cast``."""
         qd, stretch = cast(rates), -cast(self.rest)

@@ -332,7 +332,6 @@ def eliminated(system: Matrix, tape: Tape, chosen: Format) -> Elimination:
         backward_error=backward,
         error_estimate=error,
         marked=marked,
-        rows=np.arange(len(x)),
     )
 
 

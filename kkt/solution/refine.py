@@ -284,7 +284,7 @@ def rigid(system: System) -> System:
     given = (state.q, state.qd, state.tau, state.wrench)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LoopWarning)  # of a loop that is open, as it was before
-        made = build(system.tree, *given, layout=system.layout, loops=hard, implicit=state.step or None)
+        made = build(system.tree, *given, loops=hard, implicit=state.step or None)
     return replace(made, graph=system.graph)
 
 

@@ -219,7 +219,7 @@ def elimination_of(
     assert factor is not None
     name = tape.program.name
     parts = (name, chosen.name, qdd, pdd, f, steps, factor, tape.flops, failed)
-    return Elimination(*parts, lam=lam, rows=system.rows)
+    return Elimination(*parts, lam=lam)
 
 
 # -- the data as a format sees them ---------------------------------------------------------------

@@ -390,7 +390,6 @@ class Elimination(Tabled):
     error_estimate: float | None = None  # of qdd: its distance to itself in twice the digits
     marked: str | None = None  # why the answer should not be relied on, though there is one
     columns: Columns | None = None  # solutions for more right-hand sides, where there were any
-    rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # System.rows
     shown: ClassVar[tuple[str, ...]] = (
         "step",
         "blocks",
@@ -431,10 +430,7 @@ class Elimination(Tabled):
         >>> bool(found.x[system.blocks["qdd", "j2"]] == found.qdd[1])
         True
         """
-        parts = np.concatenate([self.pdd, self.qdd, self.f, self.lam], axis=None)
-        x = np.empty_like(parts)
-        x[self.rows] = parts
-        return x
+        return np.concatenate([self.pdd, self.qdd, self.f, self.lam], axis=None)
 
     @property
     def fill(self) -> int:

@@ -39,7 +39,7 @@ def test_every_order_of_whole_links_agrees_with_a_dense_solve(solved, order):
 def test_the_matrix_is_symmetric_and_its_multipliers_come_last(solved):
     system, _ = solved
     K, structure = system.matrix.toarray(), system.structure
-    bare = kkt.build(system.graph, system.graph.graph.get("q"), layout=system.layout, loops=()).size
+    bare = kkt.build(system.graph, system.graph.graph.get("q"), loops=()).size
     assert (K == K.T).all() and system.size == len(K) == len(system.rhs)
     last = [block for block, where in system.blocks.items() if where.start >= bare]
     assert last == [("lam", name) for name in structure.constraints]

@@ -67,31 +67,23 @@ def test_a_sparse_solve_gives_the_printed_digits(model):
 
 def test_equation_6_is_equation_4_permuted():
     tree = every_joint()
-    four, six = kkt.build(tree), kkt.build(tree, layout="body")
-    assert set(four.blocks) == set(six.blocks) and len(four.blocks) == 3 * four.tree.n
+    four = kkt.build(tree)
+    assert len(four.blocks) == 3 * four.tree.n
     rates = [four.blocks["qdd", name] for name in four.tree.names]
     assert [at.stop - at.start for at in rates] == list(four.tree.dof)
-    to = np.concatenate([np.r_[four.blocks[block]] for block in six.blocks]).astype(int)
-    assert sorted(to) == list(range(four.size))
-    assert (six.matrix.toarray() == four.matrix.toarray()[np.ix_(to, to)]).all()
-    assert (six.rhs == four.rhs[to]).all()
-    # (4) sorts by kind; (6) by body, pdd qdd f, children before parents
+    # (4) sorts by kind; (6) by body, pdd f qdd as listed
     assert [k for k, _ in itertools.groupby(b.kind for b in four.blocks)] == ["pdd", "qdd", "f"]
-    assert [b.kind for b in six.blocks][:6] == ["pdd", "qdd", "f"] * 2
-    place = {b.body: i for i, b in enumerate(six.blocks)}
-    assert all(place[child] < place[parent] for parent, child in tree.edges)
-    with pytest.raises(kkt.ModelError, match="layout 'rows' is unknown"):
-        kkt.build(tree, layout="rows")
+    six = [np.r_[four.blocks[kind, k]] for k in tree for kind in ("pdd", "f", "qdd")]
+    assert np.array_equal(kkt.permutation(four, "natural"), np.concatenate(six))
 
 
-@pytest.mark.parametrize("layout", ["kind", "body"])
-def test_refresh_changes_values_only(layout):
+def test_refresh_changes_values_only():
     tree = every_joint()
     q, qd, tau = states(tree, 1)
-    first = kkt.build(tree, layout=layout)
+    first = kkt.build(tree)
     before = first.matrix.copy()
     for new in (q, np.zeros_like(q), -2 * q):  # at 0 many entries vanish: they stay stored
-        built = kkt.build(tree, q=new, qd=qd, tau=tau, layout=layout)
+        built = kkt.build(tree, q=new, qd=qd, tau=tau)
         second = first.refresh(new, qd, tau)
         for name in ("indptr", "indices"):
             assert (getattr(second.matrix, name) == getattr(first.matrix, name)).all()

@@ -16,11 +16,10 @@ ORDERS += ("bad_abm", "crbm_block_row", "projected_abm", "random:3")
 
 
 SYSTEMS = {
-    "every joint": lambda: kkt.build(kkt.default_state(every_joint()), layout="body"),
     "geared": lambda: kkt.build(with_terms(kkt.chain(4), 1)),
     "held": lambda: kkt.build(kkt.chain(5), loops=[POINT]),
     "four_bar": lambda: kkt.build(kkt.four_bar()),
-    "by kind": lambda: kkt.build(kkt.default_state(every_joint())),
+    "every joint": lambda: kkt.build(kkt.default_state(every_joint())),
 }
 ONES_OWN = {
     "poisson": lambda: pt.matrix(poisson(9)),
