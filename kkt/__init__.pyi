@@ -85,7 +85,6 @@ from .solution.factor import factor as factor
 from .solution.inverse_dynamics import InverseDynamics as InverseDynamics
 from .solution.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from .solution.matrix import Matrix as Matrix
-from .solution.refine import rigid as rigid
 from .solution.refine import softened as softened
 from .structure.symbolic import SymbolicFactor as SymbolicFactor
 from .structure.symbolic import symbolic as symbolic

@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from ..matrix.blocks import Block
 from ..matrix.entries import RIGHT_HAND_SIDE, Entries
 from ..matrix.system import System
-from ..model.spatial import Array, matvec, transpose
+from ..model.spatial import matvec, transpose
 from ..tape.tape import BackwardError, Unknowns
-
-Rows = tuple[Array, Array, Array, Array]  # (n, 6), (N,), (n, 6), (m,), as the unknowns
 
 
 def residual(system: System, entries: Entries, solution: dict[Block, Any]) -> dict[Block, NDArray[Any]]:
@@ -40,7 +38,7 @@ def residual(system: System, entries: Entries, solution: dict[Block, Any]) -> di
     return rows
 
 
-def rows_of(system: System, e: Entries, x: Rows, minus: int) -> Rows:
+def rows_of(system: System, e: Entries, x: Unknowns, minus: int) -> Unknowns:
     """Rows pdd, qdd, f, lam of A x - b, with ``minus`` -1; states may stand in front of all arrays.
 
     With ``minus`` 1 whatever (4) subtracts is added: of magnitudes this is |A| |x| + |b|.
@@ -73,10 +71,10 @@ def rows_of(system: System, e: Entries, x: Rows, minus: int) -> Rows:
             force[..., k, :] = force[..., k, :] + matvec(transpose(G), lam[..., own])
             side += tie.rows
         first += tie.rows
-    return force, effort, motion, closed
+    return Unknowns(force, effort, motion, closed)
 
 
-def backward_error(system: System, entries: Entries, x: Rows, digits: Any = None) -> BackwardError:
+def backward_error(system: System, entries: Entries, x: Unknowns, digits: Any = None) -> BackwardError:
     """How far (4) must be moved for ``x`` to solve it; arrays of a type with digits to spare.
 
     ``digits`` is a type of numpy's to reckon in.  Of balls both are upper bounds: no less than
@@ -89,10 +87,9 @@ def backward_error(system: System, entries: Entries, x: Rows, digits: Any = None
     if digits is not None:
         given = (np.asarray(getattr(entries, letter.name), digits) for letter in fields(entries))
         entries = Entries(*given)
-        x = tuple(np.asarray(part, digits) for part in x)  # type: ignore[assignment]
+        x = Unknowns(*(np.asarray(part, digits) for part in x))
     left, sizes = _left(system, entries, x), _magnitudes(entries)
-    size = rows_of(system, sizes, tuple(np.abs(part) for part in x), 1)  # type: ignore[arg-type]
-    size = tuple(_balls(part, "abs_lower") for part in size)  # type: ignore[assignment]
+    size = [_balls(part, "abs_lower") for part in rows_of(system, sizes, Unknowns(*map(np.abs, x)), 1)]
     worst = 0.0
     for r, s in zip(left, size, strict=True):
         r, s = r.ravel(), s.ravel()
@@ -102,12 +99,7 @@ def backward_error(system: System, entries: Entries, x: Rows, digits: Any = None
     return BackwardError(_normwise(system, sizes, x, left), worst)
 
 
-def normwise_error(system: System, entries: Entries, x: Rows) -> float:
-    """The normwise part of :func:`backward_error` alone, for less work."""
-    return _normwise(system, _magnitudes(entries), x, _left(system, entries, x))
-
-
-def residue(system: System, entries: Entries, x: Rows) -> float:
+def residue(system: System, entries: Entries, x: Unknowns) -> float:
     """max |A x - b| / max |x|: no less than the normwise backward error, and found with less work.
 
     Every acceleration's row holds a force once as it is, so that no norm of A is below 1.
@@ -115,7 +107,7 @@ def residue(system: System, entries: Entries, x: Rows) -> float:
     return float(_largest(_left(system, entries, x)) / _largest(x))
 
 
-def _left(system: System, entries: Entries, x: Rows) -> list[NDArray[Any]]:
+def _left(system: System, entries: Entries, x: Unknowns) -> list[NDArray[Any]]:
     return [_balls(np.abs(part), "abs_upper") for part in rows_of(system, entries, x, -1)]
 
 
@@ -123,10 +115,9 @@ def _magnitudes(entries: Entries) -> Entries:
     return Entries(*(np.abs(getattr(entries, letter.name)) for letter in fields(entries)))
 
 
-def _normwise(system: System, sizes: Entries, x: Rows, left: list[NDArray[Any]]) -> float:
+def _normwise(system: System, sizes: Entries, x: Unknowns, left: list[NDArray[Any]]) -> float:
     none = replace(sizes, **{letter: np.zeros_like(getattr(sizes, letter)) for letter in RIGHT_HAND_SIDE})
-    ones = tuple(np.ones_like(part) for part in x)
-    norm = _largest(rows_of(system, none, ones, 1))  # type: ignore[arg-type]
+    norm = _largest(rows_of(system, none, Unknowns(*map(np.ones_like, x)), 1))
     scale = norm * _largest(x) + _largest([getattr(sizes, letter) for letter in RIGHT_HAND_SIDE])
     scale = _balls(np.array([scale]), "abs_lower")[0]
     return float(_largest(left) / scale) if scale else 0.0

@@ -16,7 +16,7 @@ from ..base.errors import Refusal, SingularError, reason_of
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System, least_size
 from ..tape.idle import Idle, all_resist
-from ..tape.tape import Elimination, Tape
+from ..tape.tape import Elimination, Tape, Unknowns
 from ..tape.trust import DOUBTFUL, UNIT, ZERO, bound, mark, weight_of
 from .idle import idle_motion, lost_to_range
 from .longer import Longer, Lost, as_balls, ball_bits, ball_of, longer_name
@@ -176,7 +176,7 @@ def named(tape: Tape, chosen: Format, lost: Lost, remedy: str = "") -> Refusal:
 
 def backward_of(system: System, chosen: Format, entries: Entries, found: Elimination) -> Any:
     """Backward errors of an answer for these entries, in more digits than the format has."""
-    x = (found.pdd, found.qdd, found.f, found.lam)
+    x = found.unknowns
     if chosen.kind == "exact":
         return backward_error(system, entries, x)
     if chosen.kind == "float":
@@ -187,8 +187,8 @@ def backward_of(system: System, chosen: Format, entries: Entries, found: Elimina
 
     with flint.ctx.workprec(ball_bits(system, chosen)):
         exact = as_balls(entries, chosen)
-        middles = tuple(each(lambda y: ball_of(y).mid(), part) for part in x)
-        return backward_error(system, exact, middles)  # type: ignore[arg-type]
+        middles = Unknowns(*(each(lambda y: ball_of(y).mid(), part) for part in x))
+        return backward_error(system, exact, middles)
 
 
 def in_balls(system: System, found: Elimination, bits: int) -> Elimination:
@@ -198,10 +198,9 @@ def in_balls(system: System, found: Elimination, bits: int) -> Elimination:
     """
     import flint
 
-    x = (found.pdd, found.qdd, found.f, found.lam)
     with flint.ctx.workprec(bits):
         entries = assemble(system.state, flint.arb)
-        backward = backward_error(system, entries, x)
+        backward = backward_error(system, entries, found.unknowns)
     return replace(found, backward_error=backward, marked=by_chance(system, found.qdd))
 
 

@@ -20,10 +20,10 @@ from ..matrix.system import System, efforts_alone, least_size, require_system
 from ..model.spatial import cross
 from ..order.pivots import Plan, plan
 from ..proof.idle import idle_motion
-from ..proof.residual import backward_error, normwise_error, residue
+from ..proof.residual import backward_error, residue
 from ..solution.eliminate import eliminate
 from ..structure.symbolic import symbolic
-from ..tape.tape import BackwardError, Tape
+from ..tape.tape import BackwardError, Tape, Unknowns
 from ..tape.trace import traced
 from ..tape.trust import NO_BIT, ROUNDINGS, bound, mark, shaken
 from .factor import solve
@@ -69,8 +69,8 @@ class LargeSolution:
             return backward_error(self.system, self.system.entries, self._rows, np.longdouble)
 
     @property
-    def _rows(self) -> tuple[Floats, Floats, Floats, Floats]:
-        return self.pdd, self.qdd, self.f, np.zeros(0)
+    def _rows(self) -> Unknowns:
+        return Unknowns(self.pdd, self.qdd, self.f, np.zeros(0))
 
 
 def trusted(
@@ -90,7 +90,7 @@ def trusted(
         even = even and not still
         if even and residue(system, system.entries, found._rows) <= SOLVED * UNIT:
             return found
-        left = normwise_error(system, system.entries, found._rows)
+        left = backward_error(system, system.entries, found._rows).normwise
     if even and left <= SOLVED * UNIT:
         return found
     idle = idle_motion(system, system.entries, UNIT) if system.tree.n <= LOOKED_AT else None

@@ -30,9 +30,8 @@ starts from zero and never leaves the range of J.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -41,9 +40,8 @@ from numpy.typing import NDArray
 from ..arithmetic.formats import Format
 from ..base.errors import LoopError
 from ..matrix.entries import RIGHT_HAND_SIDE, Entries
-from ..matrix.state import following
-from ..matrix.system import System, build, require_system
-from ..model.loops import Loop, LoopWarning
+from ..matrix.system import System
+from ..model.loops import Loop
 from ..program.program import Program
 from ..program.residual_program import residual_program, update_program
 from ..proof.longer import longer
@@ -55,23 +53,6 @@ from ..tape.trust import bound
 
 SHRINK = 0.5  # a correction must be smaller than this part of the one before
 DROWNED = 256  # roundings of a residual that count: it sums many terms larger than itself
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Unknowns of (4), or a residual of its rows, in one format."""
-
-    pdd: NDArray[Any]  # (n, 6)
-    qdd: NDArray[Any]  # (N,)
-    f: NDArray[Any]  # (n, 6)
-    lam: NDArray[Any] = field(default_factory=lambda: np.zeros(0))  # multipliers of all loops
-
-    @property
-    def size(self) -> float:
-        """max |qdd|; nan where any number is not finite."""
-        if not all(np.isfinite(x).all() for x in (self.pdd, self.qdd, self.f, self.lam)):
-            return float("nan")
-        return float(np.abs(self.qdd).max(initial=0.0))
 
 
 def refined(
@@ -91,8 +72,7 @@ def refined(
         status = "not started" if first.failed_at else "done"
         return replace(first, order=name, refinement=Refinement(residual, (), status, 0))
     loop = Corrections(system, tape, chosen, residual)
-    start = Answer(first.pdd, first.qdd, first.f, first.lam)
-    answers, sizes, status = loop.run(start, count)
+    answers, sizes, status = loop.run(first.unknowns, count)
     if status == "done":
         kept = len(answers) - 1
     else:  # sizes[j + 1] is the correction that follows from answers[j]
@@ -105,11 +85,8 @@ def refined(
     own = x if residual == "equations" else loop.defect(x)  # pdd and f of inverse dynamics at this qdd
     answer = replace(
         first,
+        **own._replace(qdd=x.qdd, lam=x.lam)._asdict(),
         order=name,
-        pdd=own.pdd,
-        qdd=x.qdd,
-        f=own.f,
-        lam=x.lam,
         flops=first.flops + (len(sizes) - 1) * loop.flops,
         refinement=record,
     )
@@ -148,8 +125,8 @@ class Corrections:
         again = operations_on_rhs(self.tape, ("pdd", "qdd", "f", "lam"), RIGHT_HAND_SIDE)
         return self.residual.length + again + self.update.length
 
-    def run(self, x: Answer, count: int) -> tuple[list[Answer], list[float], str]:
-        """Answers, sizes of the first answer and of all corrections, and how refinement ended."""
+    def run(self, x: Unknowns, count: int) -> tuple[list[Unknowns], list[float], str]:
+        """Unknownss, sizes of the first answer and of all corrections, and how refinement ended."""
         answers, sizes = [x], [x.size]
         for _ in range(count):
             d, doubt = self.correction(self.defect(x))
@@ -168,12 +145,12 @@ class Corrections:
             answers.append(x)
         return answers, sizes, "done"
 
-    def defect(self, x: Answer) -> Answer:
+    def defect(self, x: Unknowns) -> Unknowns:
         """The residual of an answer."""
-        given = {"qdd": x.qdd, "lam": x.lam} if self.dynamics else vars(x)
+        given = {"qdd": x.qdd, "lam": x.lam} if self.dynamics else x._asdict()
         return self._solve(self.residual, given)[0]
 
-    def correction(self, r: Answer) -> tuple[Answer, float]:
+    def correction(self, r: Unknowns) -> tuple[Unknowns, float]:
         """A correction, and a least effect on it of rounding its residual once, or 0."""
         if not self.dynamics:
             given = {"a": -r.f, "b": r.pdd, "tau": r.qdd, "gamma": -r.lam}
@@ -200,14 +177,13 @@ class Corrections:
                 out[places] = values
         return out
 
-    def sum(self, x: Answer, d: Answer) -> Answer:
-        return self._solve(self.update, {**vars(x), **{"d" + k: v for k, v in vars(d).items()}})[0]
+    def sum(self, x: Unknowns, d: Unknowns) -> Unknowns:
+        return self._solve(self.update, {**x._asdict(), **{"d" + k: v for k, v in d._asdict().items()}})[0]
 
-    def _solve(self, tape: Tape, given: dict[str, Any]) -> tuple[Answer, dict[int, NDArray[Any]]]:
+    def _solve(self, tape: Tape, given: dict[str, Any]) -> tuple[Unknowns, dict[int, NDArray[Any]]]:
         given = {k: v for k, v in given.items() if k in (*tape.inputs.given, *RIGHT_HAND_SIDE)}
         solution, pivots, _ = run(tape, self.system.entries, self.chosen, given=given)
-        answer = Answer(*Unknowns.of(self.system, solution, self.chosen.dtype))
-        return answer, pivots
+        return Unknowns.of(self.system, solution, self.chosen.dtype), pivots
 
 
 def operations_on_rhs(tape: Tape, kinds: Iterable[str], letters: Iterable[str]) -> int:
@@ -251,43 +227,6 @@ def softened(loops: Sequence[Loop], mu: float) -> list[Loop]:
     return [replace(loop, compliance=np.full(loop.rows, float(mu))) for loop in loops]
 
 
-def rigid(system: System) -> System:
-    """The system in the same state with rigid rows, without rows that depend on others.
-
-    The remaining rows give the accelerations of all rows, if these do not contradict each other,
-    and every order can eliminate them (Carpentier, Budhiraja & Mansard 2021 iterate towards the
-    same).  ``system`` is returned as it is where no row has a compliance.  Raises nothing.
-
-    >>> tree = pt.four_bar()
-    >>> pin = pt.cut_joint("coupler", "rocker", p=(3, 0, 0), p_second=(2.5, 0, 0), name="pin")
-    >>> hard = pt.kkt.rigid(pt.build(tree, loops=pt.softened([pin], 1e-4)))
-    >>> hard.loops[0].numbers, hard.loops[0].compliance.tolist()
-    ((2, 3), [0.0, 0.0])
-    """
-    require_system(system)
-    if not any(loop.compliance.any() for loop in system.loops):
-        return system
-    kept = [np.arange(loop.rows) for loop in system.loops]
-    for c, lost in following(system.state, kept):
-        kept[c] = np.setdiff1d(kept[c], lost)
-    hard = [
-        replace(
-            loop,
-            C=loop.C[:, rows],
-            compliance=np.zeros(rows.size),
-            numbers=tuple(loop.numbers[r] for r in rows),
-        )
-        for rows, loop in zip(kept, system.loops, strict=True)
-        if rows.size
-    ]
-    state = system.state
-    given = (state.q, state.qd, state.tau, state.wrench)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LoopWarning)  # of a loop that is open, as it was before
-        made = build(system.tree, *given, loops=hard, implicit=state.step or None)
-    return replace(made, graph=system.graph)
-
-
 def iterated(system: System, tape: Tape, chosen: Format, first: Elimination, count: int) -> Elimination:
     """The answer for rigid rows, by at most ``count`` iterations from ``first``, that of soft rows.
 
@@ -298,20 +237,16 @@ def iterated(system: System, tape: Tape, chosen: Format, first: Elimination, cou
     if first.failed_at is not None:
         return first
     loop = Corrections(system, tape, chosen, "equations", rigid=True)
-    x, sizes, status = _settled(loop, Answer(first.pdd, first.qdd, first.f, first.lam), count)
+    x, sizes, status = _settled(loop, first.unknowns, count)
     entries = rounded_entries(system, chosen)
     rigid = replace(entries, compliance=np.zeros_like(entries.compliance))
     wide = Entries(*(np.asarray(getattr(rigid, part.name), WIDE) for part in fields(rigid)))
-    pdd, qdd, f, lam = (np.asarray(part, WIDE) for part in (x.pdd, x.qdd, x.f, x.lam))
-    left = rows_of(system, wide, (pdd, qdd, f, lam), -1)[3]
+    left = rows_of(system, wide, Unknowns(*(np.asarray(part, WIDE) for part in x)), -1).lam
     mu = max(float(loop.compliance.max()) for loop in system.loops)
     record = Proximal(mu, len(sizes), float(np.abs(left).max()), status)
     found = replace(
         first,
-        pdd=x.pdd,
-        qdd=x.qdd,
-        f=x.f,
-        lam=x.lam,
+        **x._asdict(),
         proximal=record,
         error_estimate=None,
         order=f"{first.order} proximal",
@@ -322,7 +257,7 @@ def iterated(system: System, tape: Tape, chosen: Format, first: Elimination, cou
     )
 
 
-def _settled(loop: Corrections, x: Answer, most: int) -> tuple[Answer, list[float], str]:
+def _settled(loop: Corrections, x: Unknowns, most: int) -> tuple[Unknowns, list[float], str]:
     """The last answer, the sizes of all corrections, and how the iteration ended."""
     sizes: list[float] = []
     unit = loop.chosen.unit
@@ -338,7 +273,7 @@ def _settled(loop: Corrections, x: Answer, most: int) -> tuple[Answer, list[floa
     return x, sizes, "not settled"
 
 
-def _mark(chosen: Format, record: Proximal, x: Answer) -> str | None:
+def _mark(chosen: Format, record: Proximal, x: Unknowns) -> str | None:
     """Why the answer should not be relied on, or None."""
     if record.status in ("diverged", "not settled"):
         return (

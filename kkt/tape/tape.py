@@ -233,6 +233,13 @@ class Unknowns(NamedTuple):
     f: NDArray[Any]  # (n, 6)
     lam: NDArray[Any]  # (m,) multipliers of all loops
 
+    @property
+    def size(self) -> float:
+        """max |qdd|; nan where any number is not finite."""
+        if not all(np.isfinite(x).all() for x in self):
+            return float("nan")
+        return float(np.abs(self.qdd).max(initial=0.0))
+
     @staticmethod
     def of(system: System, blocks: Mapping[Block, NDArray[Any]], dtype: Any = object) -> Unknowns:
         """From pdd (6,) and f (6,) of every body, qdd (N_k,) and lam of those that have any."""
@@ -430,7 +437,12 @@ class Elimination(Tabled):
         >>> bool(found.x[system.blocks["qdd", "j2"]] == found.qdd[1])
         True
         """
-        return np.concatenate([self.pdd, self.qdd, self.f, self.lam], axis=None)
+        return np.concatenate(self.unknowns, axis=None)
+
+    @property
+    def unknowns(self) -> Unknowns:
+        """pdd, qdd, f and lam together."""
+        return Unknowns(self.pdd, self.qdd, self.f, self.lam)
 
     @property
     def fill(self) -> int:
