@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pivotree.kkt import OrderError, SymbolicFactor, System, certify, trace
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.binary import Binary
-from pivotree.kkt.arithmetic.formats import Hardware, Lanes
+from pivotree.kkt.arithmetic.formats import Hardware, Runner
 from pivotree.kkt.matrix.entries import LETTERS, RIGHT_HAND_SIDE, Entries
 from pivotree.kkt.matrix.system import least_size
 from pivotree.kkt.proof.longer import longer_name
@@ -374,19 +374,19 @@ def answers(
     out = np.empty((m, len(wanted)), dtype=chosen.dtype)
     sign, slots = np.sign(wanted)[:, None], np.abs(wanted)
     carrier = get_format("float64") if chosen.kind == "dd" else chosen
-    desk = entered(tape, carrier, places, values[:lanes].T)
-    low = np.zeros_like(desk) if chosen.kind == "dd" else None
+    start = entered(tape, carrier, places, values[:lanes].T)
+    desk, low = pair = np.stack([start, np.zeros_like(start)])  # the lower half for double-double alone
     with np.errstate(all="ignore"):
         for at in range(0, m, lanes):
             block = values[at : at + lanes]
             here, k = slice(at, at + lanes), len(block)
             desk[places, :k] = block.T  # columns beyond the last state repeat earlier ones
-            if low is None:
+            if chosen.kind != "dd":
                 _run(tape, chosen, desk, k)
                 out[here] = (sign * desk[slots, :k]).T
             else:
                 low[places] = 0.0
-                played(tape, Lanes(floats.lanes_pairs), (desk, low))
+                played(tape, Runner(floats.lanes_pairs), pair)
                 out.real[here] = (sign * desk[slots, :k]).T
                 out.imag[here] = (sign * low[slots, :k]).T
     return out
@@ -396,9 +396,9 @@ def _run(tape: Tape, chosen: Format, v: NDArray[Any], states: int) -> None:
     from pivotree.kkt.arithmetic import floats
 
     if isinstance(chosen, Hardware):
-        played(tape, Lanes(floats.lanes_native), v)
+        played(tape, Runner(floats.lanes_native), v)
     elif isinstance(chosen, Binary) and chosen.rounding == "nearest":
-        played(tape, Lanes(floats.lanes_nearest, chosen.grid), v)
+        played(tape, Runner(floats.lanes_nearest, chosen.grid), v)
     else:
         for column in v.T[:states]:
             column[:] = played(tape, chosen.runner(tape), column.copy())

@@ -338,30 +338,17 @@ def fixed(op, dst, a, b, v, scale, top, xs, ys, rs):  # pragma: no cover
 
 
 @njit(cache=True, error_model="numpy")
-def lanes_native(op, dst, a, b, v):  # pragma: no cover
-    """Apply operations in place, in float64 or float32."""
+def lanes_native(op, dst, a, b, v, xs, ys, rs):  # pragma: no cover
+    """Apply operations in place, in float64 or float32; nothing goes to xs, ys and rs."""
     m = v.shape[1]
     for i in range(len(op)):
-        x, y, r = v[a[i]], v[b[i]], v[dst[i]]
-        if op[i] == 2:
-            for j in range(m):
-                r[j] = x[j] * y[j]
-        elif op[i] == 0:
-            for j in range(m):
-                r[j] = x[j] + y[j]
-        elif op[i] == 1:
-            for j in range(m):
-                r[j] = x[j] - y[j]
-        elif op[i] == 3:
-            for j in range(m):
-                r[j] = x[j] / y[j]
-        else:
-            for j in range(m):
-                r[j] = np.sqrt(x[j])
+        o, x, y, r = op[i], v[a[i]], v[b[i]], v[dst[i]]
+        for j in range(m):
+            r[j] = _operation(o, x[j], y[j])
 
 
 @njit(cache=True, error_model="numpy")
-def lanes_nearest(op, dst, a, b, v, grids):  # pragma: no cover
+def lanes_nearest(op, dst, a, b, v, grids, xs, ys, rs):  # pragma: no cover
     """Apply operations in place, each rounded to nearest on the first grid."""
     g = grids[0]
     shift, least, most, top, over = g.shift, g.least, g.most, g.top, g.over
@@ -373,9 +360,9 @@ def lanes_nearest(op, dst, a, b, v, grids):  # pragma: no cover
 
 
 @njit(cache=True, error_model="numpy")
-def lanes_pairs(op, dst, a, b, high, low):  # pragma: no cover
-    """Apply operations in place, in double-double: sums of high and low (slots, m), float64."""
-    m = high.shape[1]
+def lanes_pairs(op, dst, a, b, v, xs, ys, rs):  # pragma: no cover
+    """Apply operations in place, in double-double: v (2, slots, m) are sums of high and low."""
+    (high, low), m = v, v.shape[2]
     for i in range(len(op)):
         o = op[i]
         xh, xl, yh, yl = high[a[i]], low[a[i]], high[b[i]], low[b[i]]

@@ -96,17 +96,6 @@ class Runner:
         self.loop(chunk.op, chunk.dst, chunk.a, chunk.b, v, *self.given, x, y, r)
 
 
-class Lanes(Runner):
-    """Runs a tape on many states by a loop over all at once.
-
-    For :func:`.floats.lanes_pairs` v is a pair (high, low).
-    """
-
-    def run(self, chunk: Chunk, v: Any) -> None:
-        parts = v if isinstance(v, tuple) else (v,)
-        self.loop(chunk.op, chunk.dst, chunk.a, chunk.b, *parts, *self.given)
-
-
 class Format:
     """A number format in which a tape is run.
 
@@ -302,15 +291,12 @@ class Custom(Format):
 
     def cast(self, x: NDArray[Any]) -> NDArray[Any]:
         values = np.asarray(x, dtype=float)
-        one = self.datum or (self.operate if self.kind == "object" else self._rounded)
+        one = self.datum or (self.operate if self.kind == "object" else lambda x: self.operate(SUB, x, 0.0))
         with foreign(f"format {self.name!r}", FormatError):
             flat = [one(value) for value in values.ravel().tolist()]
             if self.kind == "float":
                 return np.array(flat, dtype=float).reshape(values.shape)
         return np.array([*flat, None], dtype=object)[:-1].reshape(values.shape)
-
-    def _rounded(self, x: float) -> float:
-        return self.operate(1, x, 0.0)
 
     def runner(self, tape: Any) -> Runner:
         """Calls the user's function for every operation."""
