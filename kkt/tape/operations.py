@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from ..model.spatial import skew
 from ..program.program import Instruction, Ref
 from . import emit, rigid
 from .emit import Emitter, Operation, Scalars
@@ -65,15 +66,9 @@ def arranged(i: Instruction, take: Callable[[Ref | None], Scalars], columns: int
     return None
 
 
-def tilde(x: Scalars) -> Scalars:
-    """The cross-product matrix (3, 3) of x (3,)."""
-    zero = 0 * x[0]
-    return np.array([[zero, -x[2], x[1]], [x[2], zero, -x[0]], [-x[1], x[0], zero]])
-
-
 def crossing(u: Scalars, kind: str = "motion") -> Scalars:
     """The matrix (6, 6) u x for motions; of a force u (6,), the matrix from v to v x* u."""
-    first, last, none = tilde(u[:3]), tilde(u[3:]), np.zeros((3, 3), dtype=np.int64)
+    first, last, none = skew(u[:3]), skew(u[3:]), np.zeros((3, 3), dtype=np.int64)
     if kind == "motion":
         return np.block([[first, none], [last, first]])
     return -np.block([[first, last], [last, none]])

@@ -77,11 +77,9 @@ def _cost(a: Scalars, b: Scalars) -> int:
 
 def join(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
     """The sum of two rigid inertias."""
-    i, j = np.triu_indices(3)
-    J = np.zeros((3, 3), dtype=np.int64)
-    J[i, j] = e.add(A[i, j], B[i, j])
+    J = add_symmetric(e, A[:3, :3], B[:3, :3])
     h, m = e.add(first_moment(A), first_moment(B)), e.add(A[3:4, 3], B[3:4, 3])
-    return assembled(mirrored(J), h, m[0])
+    return assembled(J, h, m[0])
 
 
 def first_moment(M: Scalars) -> Scalars:
