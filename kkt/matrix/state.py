@@ -215,9 +215,7 @@ def node_field(tree: BodyTree, graph: nx.DiGraph[Any], field: str) -> Floats:
 
 
 @of_kind
-def write_model(
-    path: str | os.PathLike[str], state: State, name: str = "tree", expected: dict[str, Any] | None = None
-) -> None:
+def write_model(path: str | os.PathLike[str], state: State, name: str = "tree") -> None:
     """Write a state as a model file, parents before children, whole or not at all.
 
     Names of bodies become texts.  The schema is ``pivotree-model/1``, or ``/2`` where joints have
@@ -259,7 +257,7 @@ def write_model(
         "velocity": np.concatenate([state.qd[own[k]] for k in order]),
         "effort": np.concatenate([state.tau[own[k]] for k in order]),
     }
-    more = {"loops": loops, "expected": expected}
+    more = {"loops": loops} if loops else {}
     bodies = []
     for k in order:
         body = {
@@ -277,12 +275,9 @@ def write_model(
         bodies.append(body | {key: vector for key, vector in given.items() if np.any(vector != 0.0)})
     try:  # one body a line
         lines = ",\n".join(map(_json, bodies))
-        first, last = _json(head), _json(tail | {key: x for key, x in more.items() if x})
+        first, last = _json(head), _json(tail | more)
     except ValueError:
         raise ModelError(f"{os.fspath(path)}: a number is not finite; nothing written") from None
-    except TypeError as error:
-        told = f"{os.fspath(path)}: 'expected' cannot be written ({error})"
-        raise ModelError(f"{told}; give texts, numbers, lists and mappings") from None
     write_whole(path, f'{first[:-1]}, "bodies": [\n{lines}\n], {last[1:]}\n')
 
 

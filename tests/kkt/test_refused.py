@@ -135,7 +135,6 @@ DAMPED = (
 REFUSED = {
     # -- arguments of another kind
     "loop: None and lists are no names; give a text": lambda: kkt.contact([], (0, 0, 0)),
-    "'expected' cannot be written": lambda: kkt.write_model("m.json", SYSTEM.state, expected={"qdd": {1}}),
     "limits: is 3; give a mapping of bodies": lambda: kkt.guarantee(TREE, ABM, limits=3),
     "rates: 'fast' is no number; give one": lambda: kkt.guarantee_qdd(TREE, ABM, rates="fast"),
     "'com' is (True, 0, 0), and a truth value is no": lambda: kkt.compile_tree(
