@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import solve_triangular
 from scipy.sparse.linalg import LinearOperator
 
 from ..arithmetic import Format, get_format
-from ..arithmetic.formats import Chunk
+from ..arithmetic.floats import lanes_native
+from ..arithmetic.formats import Chunk, Hardware, Lanes
 from ..base.compiled import njit
 from ..base.errors import FormatError, ModelError, OrderError, SingularError
 from ..base.shown import Shown
@@ -48,6 +48,7 @@ from .matrix import NONE, Entering, Matrix, eliminated
 
 Couplings = dict[int, dict[int, Ref]]  # C[o][b]: of a block o outside with a block b of the group
 Floats = NDArray[np.floating[Any]]
+LANES = 64  # right-hand sides that are played side by side, in a desk that a processor's cache holds
 
 
 class Group(NamedTuple):
@@ -159,7 +160,11 @@ class Factor(Shown):
             )
         if right.ndim == 1:
             return self._solved(right)
-        return np.stack([self._solved(column) for column in right.T], axis=1) if right.size else right.copy()
+        out, width = np.empty_like(right), LANES if isinstance(self.format, Hardware) else 1
+        for at in range(0, right.shape[1], width):
+            here = slice(at, at + width) if width > 1 else at
+            out[:, here] = self._solved(right[:, here])
+        return out
 
     @cached_property
     def inverse(self) -> LinearOperator:
@@ -197,9 +202,13 @@ class Factor(Shown):
         return np.abs(found), np.sign(found).astype(self.values.dtype)
 
     def _solved(self, right: Floats) -> Floats:
-        desk, (found, sign) = self._desk.copy(), self._found
+        """x for (unknowns,), or side by side for (unknowns, m) of the processor's own numbers."""
+        desk, (found, sign), runner = self._desk.copy(), self._found, self.format.runner(self.symbolic.tape)
+        if right.ndim == 2:
+            desk, sign = np.repeat(desk[:, None], right.shape[1], axis=1), sign[:, None]
+            runner = Lanes(lanes_native)
         desk[self.symbolic.right] = right
-        self.format.runner(self.symbolic.tape).run(self.symbolic.then.operations, desk)
+        runner.run(self.symbolic.then.operations, desk)
         return desk[found] * sign
 
     # -- L and D ------------------------------------------------------------------------------
@@ -279,7 +288,9 @@ class _Local:
                 C[self.at(b), start:stop] = self.made._value(ref)
         if not C.size:
             return C.T
-        y = solve_triangular(self.L[:size, :size], C, lower=True, unit_diagonal=True, check_finite=False)
+        y = C.copy()  # by columns of L, as LAPACK does, whose threads take longer than so small a block
+        for k in range(size - 1):
+            y[k + 1 :] -= self.L[k + 1 : size, k, None] * y[k]
         first = np.flatnonzero(self.beside[:size])
         plain = np.setdiff1d(np.arange(size), [first, first + 1])
         out = np.empty_like(y)
