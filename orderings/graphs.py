@@ -17,16 +17,21 @@ if TYPE_CHECKING:
 
 
 def groups(structure: Partition, cost: "Choice") -> list:
-    """One block after another: the feasible one of least cost in the graph that is left."""
+    """One block after another: the feasible one of least cost in the graph that is left.
+
+    A cost may look at the block, its neighbours, and what couples these.
+    """
     graph, place = structure.graph.copy(), structure.index
-    ready = {k for k, own in graph.nodes(data="diagonal") if own}
+    costs = {k: cost(graph, k) for k, own in graph.nodes(data="diagonal") if own}
     result: list = []
-    while ready:
-        block = min(ready, key=lambda k: (cost(graph, k), place[k]))
+    while costs:
+        block = min(costs, key=lambda k: (costs[k], place[k]))
         near = list(graph[block])
         graph.add_edges_from(combinations(near, 2))
         graph.remove_node(block)
-        ready = (ready | set(near)) - {block}
+        del costs[block]
+        changed = {other for k in near for other in graph[k] if other in costs}.union(near)
+        costs |= {k: cost(graph, k) for k in changed}
         result.append([block])
     return result + ([list(graph)] if len(graph) else [])  # a bracket that the engine refuses, or solves
 

@@ -26,7 +26,7 @@ from scipy.sparse.linalg import LinearOperator
 from ..arithmetic import Format, get_format
 from ..arithmetic.floats import lanes_native
 from ..arithmetic.formats import Chunk, Hardware, Lanes
-from ..base.compiled import njit
+from ..base.compiled import njit, uncollected
 from ..base.errors import FormatError, ModelError, OrderError, SingularError
 from ..base.shown import Shown
 from ..matrix.blocks import Block
@@ -332,6 +332,7 @@ def factor(
     return _played(system, _symbolic(system, order), chosen)
 
 
+@uncollected()
 def _symbolic(system: System | Matrix, order: Any) -> Symbolic:
     sequence = as_sequence(order, system.structure)
     for wrong, use in (
