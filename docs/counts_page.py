@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from counts_before import Assembly, assembly, without_bias
+from counts_kernels import HEAD, kernel_counts, kernel_rows
 from counts_trees import BlockCount, block_count, chain_count
 from flint import fmpq_mpoly, fmpq_poly
 from matplotlib.figure import Figure
 
 from pivotree import orderings
 from pivotree.analysis.counts import COUNTS, FAMILIES, Count, crossings, table, text_of
-from pivotree.analysis.counts.kernels import HEAD, kernel_counts, kernel_rows
 from pivotree.analysis.counts.table import COUNT_HEAD, CROSSOVER_HEAD, count_cells, crossover_cells
 from pivotree.papers.cloutier1995.pictures import crossing
 

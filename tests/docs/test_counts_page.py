@@ -5,8 +5,8 @@ import pytest
 from flint import fmpq_poly
 from helpers import ROOT
 
-from pivotree import orderings
-from pivotree.analysis.counts import FAMILIES, KINDS
+from pivotree import kkt, orderings
+from pivotree.analysis.counts import FAMILIES, KINDS, polynomial
 from pivotree.analysis.counts.counting import count_blocks
 from pivotree.kkt.model.spatial import matmul
 
@@ -62,3 +62,31 @@ def test_orders_without_a_chain_polynomial_say_so(load):
     for kind, value in zip(KINDS, total, strict=True):
         assert terms[kind](n, N) == value
     assert chain_count(orderings.get("divide_and_conquer")) is None
+
+
+@pytest.mark.product
+def test_kernels_are_counted_and_fitted(load):
+    kernels = load("counts_kernels")
+    family = FAMILIES["dh"]
+    counts = [polynomial(name, family) for name in ("crbm", "abm")]
+    crbm, cholesky, abm = kernels.kernel_counts(counts, family)
+    assert (crbm.order, cholesky.order, abm.order) == ("crbm", "crbm + cholesky", "abm")
+    made = kkt.compile(family.system(11), orderings.get("abm")).operations  # not of the fit
+    assert abm.at(11) == tuple(made[kind] for kind in KINDS)
+    assert abm.at(7) == abm.counted[7] and [p.degree() for p in abm.polynomials.values()][:3] == [1] * 3
+    assert crbm.polynomials["mul"].degree() == 3 and cholesky.polynomials["sqrt"](7) == 7
+    printed, _, pinocchio = kernels.PEERS.values()
+    for at, kind in enumerate(("mul", "add")):  # as many or fewer than others print
+        assert all(abm.at(7)[at] <= peer[kind](7) for peer in (printed, pinocchio))
+    rows = kernels.kernel_rows([crbm, cholesky, abm], family)
+    assert [row[-1] for row in rows[-3:]] == ["1,833 + 1,694", "1,634 + 1,270", "1,843 + 1,577 + 32"]
+
+
+@pytest.mark.product
+def test_heavy_members_have_no_kernel(load, monkeypatch):
+    kernels = load("counts_kernels")
+    family = FAMILIES["revolute"]
+    monkeypatch.setattr(kernels, "MOST", 3000)
+    (count,) = kernels.kernel_counts([polynomial("abm", family)], family)
+    assert list(count.counted) == [1, 2, 3, 4] and not count.polynomials
+    assert kernels.kernel_rows([count], family) == [("abm", "no polynomial", "", "", "")]

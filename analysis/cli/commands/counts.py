@@ -36,11 +36,9 @@ def run(options: argparse.Namespace) -> int:
 
     family = family_of(FAMILY if options.family is None else options.family)
     names = orders_of(options, USUAL)
-    from ...counts.kernels import kernel_counts
     from ...counts.table import Count, table
 
     counts: list[Count | str] = []
-    kernels = []
     with progress_shown() as progress:
         for name in names or ():
             progress(f"counting {name} on {family.name}")
@@ -49,20 +47,15 @@ def run(options: argparse.Namespace) -> int:
         found = [count for count in counts if isinstance(count, Count)]
         if not found:
             raise kkt.OrderError(refused[0])
-        for count in found:
-            progress(f"kernels of {count.order} on {family.name}")
-            kernels += kernel_counts([count], family)
     if options.json:
         rows = [count.as_dict() for count in found]
-        whole = [kernel.as_dict() for kernel in kernels]
-        print_json({"rows": rows, "kernels": whole, "refused": refused})
+        print_json({"rows": rows, "refused": refused})
         return 0
-    _print(found, refused, family, kernels)
+    _print(found, refused, family)
     return 0
 
 
-def _print(found: list[Any], refused: list[str], family: Any, kernels: list[Any]) -> None:
-    from ...counts.kernels import HEAD, kernel_rows
+def _print(found: list[Any], refused: list[str], family: Any) -> None:
     from ...counts.table import COUNT_HEAD, CROSSOVER_HEAD, count_cells, crossings, crossover_cells
     from ..table import console, grid
 
@@ -75,6 +68,5 @@ def _print(found: list[Any], refused: list[str], family: Any, kernels: list[Any]
         crossed = crossings(by_name["crbm"], by_name["abm"], start)
         crossing = crossover_cells("crbm costs more than abm", crossed)
         out.print(grid("", CROSSOVER_HEAD, [crossing], words=CROSSOVER_HEAD, wrapped=CROSSOVER_HEAD))
-    out.print(grid("", HEAD, kernel_rows(kernels, family), words=HEAD, wrapped=HEAD))
     for text in refused:
         out.print(f"not counted: {text}", soft_wrap=True, markup=False)

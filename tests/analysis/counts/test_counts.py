@@ -10,9 +10,8 @@ from flint import fmpq, fmpq_poly
 
 from pivotree import kkt, orderings
 from pivotree.analysis import counts
-from pivotree.analysis.counts import FAMILIES, family_of, kernels, polynomial, proof
+from pivotree.analysis.counts import FAMILIES, family_of, polynomial, proof
 from pivotree.analysis.counts.counting import KINDS, count_robot
-from pivotree.analysis.counts.kernels import ABM, PINOCCHIO, kernel_counts, kernel_rows
 from pivotree.analysis.counts.polynomials import fit, largest_root, solve_exactly, text_of, through
 
 
@@ -191,31 +190,3 @@ def test_crossings_are_those_of_the_counts():
     assert counts.crossover("crbm", "abm", "star")["all"].first is None
     with pytest.raises(kkt.PivotreeError, match="no polynomial"):
         counts.crossover("crbm", "random:1", "dh_whole")
-
-
-# -- kernels --------------------------------------------------------------------------------------
-
-
-@pytest.mark.product
-def test_kernels_are_counted_and_fitted():
-    family = family_of("dh")
-    counts = [polynomial(name, family) for name in ("crbm", "abm")]
-    crbm, cholesky, abm = kernel_counts(counts, family)
-    assert (crbm.order, cholesky.order, abm.order) == ("crbm", "crbm + cholesky", "abm")
-    made = kkt.compile(family.system(11), orderings.get("abm")).operations  # not of the fit
-    assert abm.at(11) == tuple(made[kind] for kind in KINDS)
-    assert abm.at(7) == abm.counted[7] and [p.degree() for p in abm.polynomials.values()][:3] == [1] * 3
-    assert crbm.polynomials["mul"].degree() == 3 and cholesky.polynomials["sqrt"](7) == 7
-    for at, kind in enumerate(("mul", "add")):  # as many or fewer than others print
-        assert all(abm.at(7)[at] <= peer.polynomials[kind](7) for peer in (ABM, PINOCCHIO))
-    rows = kernel_rows([crbm, cholesky, abm], family)
-    assert [row[-1] for row in rows[-3:]] == ["1,833 + 1,694", "1,634 + 1,270", "1,843 + 1,577 + 32"]
-
-
-@pytest.mark.product
-def test_heavy_members_have_no_kernel(monkeypatch):
-    family = family_of("revolute")
-    monkeypatch.setattr(kernels, "MOST", 3000)
-    (count,) = kernel_counts([polynomial("abm", family)], family)
-    assert list(count.counted) == [1, 2, 3, 4] and not count.polynomials
-    assert kernel_rows([count], family) == [("abm", "no polynomial", "", "", "")]

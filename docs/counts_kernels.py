@@ -1,68 +1,25 @@
-"""What compiled kernels take on a family: poses, bias and order in one program, as polynomials."""
+"""What compiled kernels take, for docs/counts.md: poses, bias and order in one program, as polynomials."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
-from flint import fmpq, fmpq_poly
+from flint import fmpq_poly
 
 from pivotree import kkt, orderings
+from pivotree.analysis.counts import COUNTS, KINDS, Count, Family, text_of
+from pivotree.analysis.counts.polynomials import fits
+from pivotree.analysis.counts.proof import Repetition
 from pivotree.kkt import PivotreeError
 
-from .counting import KINDS
-from .families import Family
-from .polynomials import fits, text_of
-from .proof import Repetition
-from .table import Count, Four
-
-
-@dataclass(frozen=True)
-class Published:
-    """A count of one method for n revolute joints on Denavit-Hartenberg frames."""
-
-    method: str
-    order: str  # ours that it is the count of
-    mul: fmpq_poly
-    add: fmpq_poly
-    source: str
-    div: fmpq_poly | None = None  # None where they are not printed
-
-    @property
-    def polynomials(self) -> dict[str, fmpq_poly]:
-        return {"mul": self.mul, "add": self.add}
-
-
-_TABLE = "Cloutier 1995, section 3.4, from Featherstone 1987"
-ABM = Published("ABM", "abm", fmpq_poly([-267, 300]), fmpq_poly([-259, 279]), _TABLE)
-CRBM = Published(
-    "CRBM (Cholesky)",
-    "crbm",
-    fmpq_poly([-109, fmpq(481, 3), fmpq(23, 2), fmpq(1, 6)]),
-    fmpq_poly([-102, fmpq(833, 6), 7, fmpq(1, 6)]),
-    _TABLE,
-)
-COUNTS = (ABM, CRBM)
-"""Counts for n revolute joints, as Cloutier 1995 prints them.
-
->>> from pivotree.analysis.counts import COUNTS, text_of
->>> {c.method: text_of(c.mul) for c in COUNTS}["ABM"]
-'300 n - 267'
-"""
-
-#: Pinocchio's template on symbols, which casadi counts once zeros, ones and constants are folded:
-#: right from n = 3 on; tests/peers/pinocchio_counts.py counts again.
-PINOCCHIO = Published(
-    "Pinocchio 2.6.20 aba",
-    "abm",
-    fmpq_poly([-516, 337]),
-    fmpq_poly([-467, 292]),
-    "counted through casadi",
-    fmpq_poly([-10, 6]),
-)
-PEERS = (ABM, CRBM, PINOCCHIO)
-
+# Pinocchio's template on symbols, which casadi counts once zeros, ones and constants are folded:
+# right from n = 3 on; tests/peers/pinocchio_counts.py counts again.
+PINOCCHIO = {"mul": fmpq_poly([-516, 337]), "add": fmpq_poly([-467, 292]), "div": fmpq_poly([-10, 6])}
+PEERS = {
+    **{f"{count.method}: {count.source}": count.polynomials for count in COUNTS},
+    "Pinocchio 2.6.20 aba: counted through casadi": PINOCCHIO,
+}
 
 MOST = 20_000  # operations from the entries of (4) to qdd, of members whose kernels are traced
 HEAD = ("from joint positions", "multiplications", "additions", "divisions, roots", "n = 7")
@@ -87,7 +44,7 @@ def kernel_counts(counts: Iterable[Count], family: Family) -> list[Count]:
 
 
 def _counted(order: str, solver: str | None, family: Family, sizes: list[int]) -> Count:
-    counted: dict[int, Four] = {}
+    counted: dict[int, tuple[int, ...]] = {}
     for n in sizes:
         made = kkt.compile(family.system(n), orderings.get(order), solver=solver).operations
         counted[n] = tuple(made[kind] for kind in KINDS)  # one sine and cosine a joint aside
@@ -110,12 +67,11 @@ def kernel_rows(counts: Iterable[Count], family: Family) -> list[tuple[str, ...]
         mul, add, div, sqrt = (count.polynomials[kind] for kind in KINDS)
         start = f" (n >= {count.holds_from})" if (count.holds_from or 1) > 2 else ""
         rows.append((f"{count.order}{start}", text_of(mul), text_of(add), text_of(div + sqrt), total))
-    for peer in PEERS if family.name == "dh" else ():
-        third = "" if peer.div is None else text_of(peer.div)
-        total = _total(peer.mul(AT), peer.add(AT), None if peer.div is None else peer.div(AT))
-        rows.append((f"{peer.method}: {peer.source}", text_of(peer.mul), text_of(peer.add), third, total))
+    for name, theirs in PEERS.items() if family.name == "dh" else ():
+        cells = [text_of(theirs[kind]) if kind in theirs else "" for kind in KINDS[:3]]
+        rows.append((name, *cells, _total(*(p(AT) for p in theirs.values()))))
     return rows
 
 
-def _total(mul: Any, add: Any, div: Any) -> str:
-    return " + ".join(f"{int(x):,}" for x in (mul, add, div) if x is not None)
+def _total(*counts: Any) -> str:
+    return " + ".join(f"{int(x):,}" for x in counts)
