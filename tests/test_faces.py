@@ -22,7 +22,6 @@ INSIDE = {
     ("docs/check.py", "analysis.explorer.page"): "counts the scenes",
     ("docs/study/facts.py", "kkt.solution.conditioning"): "the face's conditioning is the function",
     ("docs/study/measure.py", "kkt.solution.conditioning"): "likewise",
-    ("docs/orders/order_facts.py", "analysis.proofs.graphs"): "a source, loaded when it is proved",
     ("papers/proved.py", "analysis.proofs.prove"): "loads every source of statements",
     ("docs/site/build.py", "analysis.cli.parser"): "its page of options is the parser's own",
     ("docs/site/build.py", "analysis.cli.interrupt"): "it hears Ctrl-C as the commands do",

@@ -41,7 +41,7 @@ __all__ = [
     "sum_of",
 ]
 
-SOURCES = ("loewner", "rotations", "baraff1996", "fill")
+SOURCES = ("loewner", "rotations", "baraff1996")
 
 
 def statements() -> dict[str, Statement]:

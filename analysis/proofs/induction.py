@@ -11,6 +11,7 @@ That an order takes leaf after leaf, and that N_k changes nothing, is looked up 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,24 @@ from pivotree.kkt.order.sequence import as_sequence
 
 from .bench import Bench, Engine
 from .claim import Checked, Equal
-from .graphs import TREES_UP_TO, trees
 
 Blocks = dict[tuple[tuple[str, int], tuple[str, int] | None], MatrixExpr]
+Parents = tuple[int, ...]  # of body 0, 1 ... by index, parents first; -1 for the world
+TREES_UP_TO = 8  # bodies
+
+
+def canonical(parents: Parents, root: int = -1) -> tuple[Any, ...]:
+    """Equal for trees that differ by the numbers of their bodies."""
+    return tuple(sorted(canonical(parents, k) for k, up in enumerate(parents) if up == root))
+
+
+@cache
+def trees(n: int) -> tuple[Parents, ...]:
+    """Every rooted tree of n bodies, once: 1, 1, 2, 4, 9, 20, 48, 115 of them."""
+    if n == 1:
+        return ((-1,),)
+    grown = ((*parents, up) for parents in trees(n - 1) for up in range(n - 1))
+    return tuple({canonical(parents): parents for parents in grown}.values())
 
 
 def of_equation_4(t: Bench, bodies: Iterable[int]) -> Blocks:
@@ -63,7 +79,7 @@ def leaves_first(order: str, brackets: tuple[tuple[str, ...], ...]) -> Checked:
     So each step meets a leaf of what is left, and what is left of a tree is a tree.
     """
 
-    def holds(parents: tuple[int, ...]) -> bool:
+    def holds(parents: Parents) -> bool:
         n = len(parents)
         up, freedoms = np.array(parents, dtype=np.int64), np.ones(n, dtype=np.int64)
         structure = Structure(tuple(range(n)), up, freedoms)

@@ -1,4 +1,4 @@
-"""What can be counted about an order: fill, height, operations, and which of it is proved."""
+"""What can be counted about an order: fill, height, operations."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from counts_trees import chain_count
 
 from pivotree import kkt
 from pivotree.analysis.counts import Count, polynomial, text_of
-from pivotree.analysis.proofs import statements
-from pivotree.analysis.proofs.graphs import Counts, Sits, factor
 from pivotree.kkt import SymbolicFactor
 from pivotree.kkt.structure import PAIR_FIRST
 
@@ -107,60 +105,6 @@ def critical_path(order: Function, spec: str = "chain:4") -> str:
     blocks = [found.plan.graph.block(int(found.plan.blocks[t])) for t in reversed(path)]
     primed = {structure.names[c] for c in carriers}
     return " → ".join(f"{b.kind}{chr(39) if b.body in primed else ''}_{number[b.body]}" for b in blocks)
-
-
-# -- what is proved of fill and height ----------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Formula:
-    """A formula of a statement that is proved."""
-
-    text: str  # such as "n - r"
-    scope: str  # trees that it is about; "" for all
-    statement: str
-
-
-@cache
-def _claims() -> dict[str, list[tuple[str, Counts | Sits]]]:
-    """By order: claims about places and counts of blocks, with the names of their statements."""
-    found: dict[str, list[tuple[str, Any]]] = {}
-    for name, one in statements().items():
-        if not one.claims.__module__.endswith(".fill"):
-            continue
-        for claim in one.claims():
-            if isinstance(claim, Counts | Sits) and ": " in claim.text:
-                found.setdefault(claim.text.partition(": ")[0], []).append((name, claim))
-    return found
-
-
-def formulas(order: Function) -> dict[str, Formula]:
-    """The formula of an order's "fill" and of its "height", where one is proved; the first."""
-    found: dict[str, Formula] = {}
-    name = order.name
-    for statement, claim in _claims().get(name, []):
-        if not isinstance(claim, Counts):
-            continue
-        shapes = [shape for shape in claim.shapes if len(shape) > 2][:8]
-        for what in ("fill", "height"):
-            attribute = {"fill": "fill_blocks", "height": "height"}[what]
-            if all(claim.engine(p) == getattr(factor(name, p), attribute) for p in shapes):
-                text = claim.text.partition(": ")[2].removesuffix(" on a chain")
-                found.setdefault(what, Formula(text, _scope(claim.shapes), statement))
-    return found
-
-
-def _scope(shapes: tuple[tuple[int, ...], ...]) -> str:
-    if any(parents != tuple(range(-1, len(parents) - 1)) for parents in shapes):
-        return ""
-    halved = all((len(parents) + 1).bit_count() == 1 for parents in shapes)
-    return "chains, n = 2^k - 1" if halved else "chains"
-
-
-def about(order: Function) -> list[str]:
-    """Names of the statements on fill and height that speak of an order."""
-    name = order.name
-    return list(dict.fromkeys(statement for statement, _ in _claims().get(name, [])))
 
 
 # -- operations ---------------------------------------------------------------------------------

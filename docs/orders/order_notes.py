@@ -29,8 +29,12 @@ class About:
     trees: dict[str, facts.OnTree]  # by spec
     scalar: dict[str, Count]  # by family
     blocks: dict[str, str]  # by kind of operation; of a chain of n joints of N freedoms
-    formulas: dict[str, facts.Formula]
     measured: measured.Measured | None
+
+    @property
+    def formulas(self) -> dict[str, str]:
+        """Of fill and of height, where there are such."""
+        return {what: self.note[what] for what in ("fill", "height") if what in self.note}
 
     @property
     def file(self) -> str:
@@ -71,7 +75,6 @@ def about(name: str) -> About:
         {spec: facts.on_tree(order, spec) for spec in facts.TREES},
         scalar,
         facts.block_counts(order) if chain.polynomials else {},
-        facts.formulas(order),
         measured.measured().get(name),
     )
 

@@ -208,14 +208,13 @@ def _fill(one: About) -> str:
     lines += [
         f"| `{spec}` | {t.bodies} | {t.fill} | {t.entries} | {t.height} |" for spec, t in one.trees.items()
     ]
-    said = []
-    for what, formula in one.formulas.items():
-        scope = f" ({formula.scope})" if formula.scope else ""
-        said.append(f"{what.capitalize()}: {formula.text}{scope}, {_link(formula.statement)}.")
+    said = [f"{what.capitalize()}: {formula}." for what, formula in one.formulas.items()]
+    if said:
+        said.append("[Held on small trees](../../tests/analysis/proofs/test_small_trees.py).")
     letters = [
         f"{letter} {meaning}"
         for letter, meaning in LETTERS.items()
-        if any(letter in f.text.replace("^", " ").split() for f in one.formulas.values())
+        if any(letter in formula.replace("^", " ").split() for formula in one.formulas.values())
     ]
     if letters:
         said.append(f"({'; '.join(letters)}.)")
@@ -254,7 +253,7 @@ def _also(one: About) -> list[str]:
 
 
 def _proved(one: About) -> list[str]:
-    names = dict.fromkeys([*one.note["proved"], *facts.about(one.order)])
+    names = one.note["proved"]
     if not names:
         return []
     known = statements()

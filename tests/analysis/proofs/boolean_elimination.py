@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pivotree.analysis.proofs.graphs import Parents
+from pivotree.analysis.proofs.induction import Parents
 
 KINDS = ("pdd", "qdd", "f")
 Named = tuple[str, int]  # kind, body

@@ -28,7 +28,6 @@ from sympy import (
 )
 
 from pivotree.analysis.proofs.claim import FRACTIONS, PROVED, Equal, Misprint
-from pivotree.analysis.proofs.graphs import RELATIVES, Counts, Sits
 from pivotree.analysis.proofs.scalars import Same
 
 Family = Callable[[str], str]
@@ -68,10 +67,6 @@ def mutants(claim: Any, draw: random.Random) -> Iterator[Any]:
         yield Misprint(replace(claim.printed, right=claim.meant), claim.meant)
     elif isinstance(claim, Same):
         yield from _of_same(claim, draw)
-    elif isinstance(claim, Counts):
-        yield from _of_counts(claim, draw)
-    elif isinstance(claim, Sits):
-        yield from _of_places(claim, draw)
 
 
 def _of_equal(claim: Equal, draw: random.Random) -> Iterator[Equal]:
@@ -103,37 +98,6 @@ def _of_same(claim: Same, draw: random.Random) -> Iterator[Same]:
         for wrong, what in of_scalars(formula, draw, claim.arm.letters):
             if claim._number(wrong, 0) != claim._number(formula, 0):
                 yield replace(claim, text=f"{claim.text} [{what}]", **{side: wrong})
-
-
-def _of_counts(claim: Counts, draw: random.Random) -> Iterator[Counts]:
-    """One sign, letter, factor or constant wrong; those that say the same are left out."""
-
-    def said(formula: Expr) -> list[bool]:
-        values = zip(claim.shapes, claim.values(formula), strict=True)
-        return [claim.relation(claim.engine(parents), value) for parents, value in values]
-
-    for wrong, what in of_scalars(claim.right, draw, "nrDhPQ", lambda _: "of a tree"):
-        if said(wrong) != said(claim.right):
-            yield replace(claim, formula=str(wrong), after=f" [{what}]")
-
-
-def _of_places(claim: Sits, draw: random.Random) -> Iterator[Sits]:
-    """One place left out, or with another kind of block, or another relative."""
-    kinds = sorted({kind for place in claim.places for kind in place[:2]} | {"pdd", "qdd", "f"})
-    made: list[tuple[tuple[Any, ...], str]] = []
-    for at, place in enumerate(claim.places):
-        a, b, what = place
-        others = [(a, b, other) for other in RELATIVES if other != what]
-        others += [(a, other, what) for other in kinds if other != b]
-        others += [(other, b, what) for other in kinds if other != a]
-        before, after = claim.places[:at], claim.places[at + 1 :]
-        made += [((*before, p, *after), f"{' '.join(p)} for {' '.join(place)}") for p in others]
-        made.append(((*before, *after), f"{' '.join(place)} left out"))
-    draw.shuffle(made)
-    for places, what in made:
-        wrong = replace(claim, text=f"{claim.text} [{what}]", places=places)
-        if any(wrong.said(parents) != claim.said(parents) for parents in claim.shapes):
-            yield wrong
 
 
 # -- formulas of blocks ---------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """The closed forms are proved, what is false is not, and what cannot be told is said to be so."""
 
-import itertools
 import json
 import random
 from dataclasses import replace
@@ -8,26 +7,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import sympy as sp
-from boolean_elimination import least_fill
 from helpers import ROOT
-from oracle import Oracle, needed_height
 from proof_mutants import chosen, mutants, refused
 
 from pivotree import kkt
 from pivotree.analysis import cli, proofs
 from pivotree.analysis.algebra.algebra import Algebra, Undecided, one
-from pivotree.analysis.proofs import fill, graphs, statements
 from pivotree.analysis.proofs import prove as proving
+from pivotree.analysis.proofs import statements
 from pivotree.analysis.proofs.arm import Arm, blocks
 from pivotree.analysis.proofs.bench import Bench
 from pivotree.analysis.proofs.claim import FAILED, PROVED, UNDECIDED, Equal, Misprint, Statement, all_of
-from pivotree.analysis.proofs.graphs import all_shapes, canonical, chain, forests, numbers, trees
 from pivotree.analysis.proofs.rigid import RigidBodies
 from pivotree.analysis.proofs.scalars import Same
 from pivotree.papers.pasic1999.proofs import equations as pasic1999
 from pivotree.papers.pasic1999.proofs.interfaces import INNER, Subdomains
 
-QUICK = ("equation (9)", "composite inertias", "fill of Lagrange multipliers", "RR arm: misprint in m_12")
+QUICK = ("equation (9)", "composite inertias", "RR arm: misprint in m_12")
 
 FEWEST = 5  # mutants of a statement
 
@@ -36,12 +32,12 @@ DEAR = (
     *("orders solve (4)", "free bodies", "orders of free bodies solve (4)", "constraint forces, one inverse"),
     *("constraint forces, leaf to root", "constraint forces, root to leaf", "articulated-body recursion"),
     *("constraint forces and articulated bodies", "Lagrange multipliers", "equations (1) and (2)"),
-    *("fill of ABM", "where fill sits", "a step reads what is left", "RR arm: accelerations"),
+    *("a step reads what is left", "RR arm: accelerations"),
     *("D_k > 0", "D_k > 0, every n", "the same pivots", "S is monotone", "propagators project"),
     *("joints of none and of six, every n", "inverse dynamics by operators", "equation (5)"),
     *("joint accelerations", "articulated inertia, every n", "force propagator", "bias of the joints"),
     *("articulated-body method: inward", "articulated-body method: outward", "equation (11), stretched"),
-    *("bias of the articulated body", "equation (11)", "least fill", "articulated inertia", "heights"),
+    *("bias of the articulated body", "equation (11)", "articulated inertia"),
     *("two links by ABM", "a joint's turn, every n", "equations of motion", "what the joint leaves"),
 )
 MARKS = dict.fromkeys(QUICK, ()) | dict.fromkeys(DEAR, pytest.mark.soak)
@@ -246,91 +242,6 @@ def test_one_newton_step_ends_the_matching_of_a_linear_equation_and_none_does_no
     parts = Subdomains()
     assert all(parts.number(f"phi after:[{i}]", 0) == 0 for i in INNER)
     assert all(parts.number(f"phi:[{i}]", 0) != 0 for i in INNER)
-
-
-# -- trees --------------------------------------------------------------------------------------
-
-
-def test_all_rooted_trees_are_there_once():
-    """Against all arrays of parents, up to isomorphism, and the known counts (OEIS A000081)."""
-    assert [len(trees(n)) for n in range(1, 9)] == [1, 1, 2, 4, 9, 20, 48, 115]
-    for n in range(1, 7):
-        every = itertools.product(*(range(-1, k) for k in range(n)))
-        shapes = {canonical(parents) for parents in every}
-        assert {canonical(p) for p in forests(n)} == shapes and len(forests(n)) == len(shapes)
-        assert {canonical(p) for p in trees(n)} == {s for s in shapes if len(s) == 1}
-
-
-def test_numbers_of_a_tree():
-    found = numbers((-1, 0, 0, 1, -1))
-    assert found == {"n": 5, "r": 2, "D": 4, "h": 3, "P": 6, "Q": 5, "k": 2}
-
-
-# -- fill ---------------------------------------------------------------------------------------
-
-
-def agree(order, shapes):
-    """Whether the engine fills what an elimination on booleans fills, as high, on every shape."""
-    for parents in shapes:
-        factor = graphs.factor(order, parents)
-        sequence, graph = factor.plan.sequence, factor.plan.graph
-        other = Oracle(sequence.groups, graphs.structure(parents).with_links(sequence.links))
-        blocks = [tuple(graph.block(int(b))) for b in factor.plan.blocks]
-        assert factor.height == needed_height(other, blocks), parents
-        filled = {frozenset((blocks[i], blocks[j])) for i, j in factor.fill.T.tolist()}
-        assert filled == set(other.fill) and factor.fill_blocks == len(filled), parents
-
-
-ANY = [f"random:{seed}" for seed in (0, 1, 2)]
-
-
-@pytest.mark.parametrize("order", [ANY[0], *(pytest.param(x, marks=pytest.mark.soak) for x in ANY[1:])])
-def test_booleans_fill_what_the_engine_fills_in_any_order(order):
-    agree(order, all_shapes())
-
-
-NAMED = (*fill.ABM, "minimum_degree", "crbm", "crbm_block_row", *graphs.OWN, "lagrange", "virtual_work")
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("order", NAMED)
-def test_booleans_fill_what_statements_of_fill_count(order):
-    agree(order, all_shapes())
-
-
-@pytest.mark.parametrize("order", ["base_to_tip", "divide_and_conquer", "constraint_force", "virtual_work"])
-def test_booleans_fill_what_the_engine_fills_on_chains(order):
-    agree(order, [*fill.CHAINS, *(chain(n) for n in (15, 31) if order != "base_to_tip")])
-
-
-@pytest.mark.product
-def test_no_feasible_order_fills_less_than_abm():
-    """All orders of pdd, qdd and f, in any brackets, on all forests of 4 bodies and trees of 5.
-
-    The search is on booleans; the engine confirms the order that it finds.  Left to run for four
-    minutes, the same search finds n - 1 for all trees of 6 and 7 bodies.
-    """
-    for parents in (*(p for count in range(1, 5) for p in forests(count)), *trees(5)):
-        count, groups = least_fill(parents)
-        assert count == len(parents) - parents.count(-1)
-        assert kkt.symbolic(kkt.plan(groups, graphs.structure(parents))).fill_blocks == count
-
-
-def test_a_wrong_count_fails_and_one_that_cannot_be_read_is_undecided():
-    right = graphs.Counts("abm", "n - r")
-    assert right.decide().status == PROVED
-    wrong = replace(right, formula="n - r + 1")
-    assert wrong.decide().status == FAILED and "parents (-1,)" in wrong.decide().why
-    for unknown in ("w", "n + log(n)"):
-        assert replace(right, formula=unknown).decide().status == UNDECIDED
-    miscounted = replace(right, formula="n - r - 1", shapes=((-1, 0),))
-    assert "the formula gives 0, the engine 1" in miscounted.decide().why
-
-
-def test_fill_at_another_place_fails():
-    claim = next(iter(statements()["where fill sits"].claims()))
-    for places in ((("qdd", "pdd", "ancestor"),), (("qdd", "f", "parent"),), ()):
-        assert replace(claim, places=places).decide().status == FAILED
 
 
 # -- the arm ------------------------------------------------------------------------------------
