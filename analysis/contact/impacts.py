@@ -165,7 +165,7 @@ REST = 1e-12  # of the first speeds: points that come down no faster have no blo
 MOST = 10_000  # blows, one after another
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Impact:
     """Rates, impulses and energy after a blow at some points.
 
@@ -185,7 +185,7 @@ class Impact:
     blows: int  # 1 where all points act together
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Forces:
     """Accelerations without friction, and the forces of the contacts that press.
 

@@ -27,7 +27,7 @@ NEW = 3
 _LIMIT = 4000  # blocks, for a dense table of B x B bytes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BlockState:
     """Which blocks there are after ``step`` groups; 0 is the matrix, all groups the factor.
 

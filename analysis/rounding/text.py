@@ -30,7 +30,7 @@ class Culprit:
         return self.__dict__ | {"body": body, "entry": self.entry and list(self.entry)}
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Blame(Tabled):
     """The error of one output, and the shares of operations, pivots and bodies in it.
 

@@ -23,7 +23,7 @@ from ..states.sample import copies
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Record:
     """One integration; t in s.
 
@@ -96,7 +96,7 @@ class BodyMotions(NamedTuple):
     v: Floats  # (m, n, 3) of the origins [m/s]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Motion:
     """dy/dt of states y = (x, qd): configuration (nx,) and joint rates (N,), see ``kkt.compile``.
 

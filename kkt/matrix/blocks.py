@@ -67,7 +67,7 @@ def sides_of(ties: Sequence[Tie]) -> NDArray[np.int64]:
 _NEUTRAL: Any = None  # what __post_init__ puts in its place says that there is nothing of the kind
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Structure:
     """Tree and block graph of equation (4) without values, from which an order is made.
 
@@ -291,7 +291,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Partition(Structure):
     """The blocks of a symmetric matrix and which of them are coupled; no values, and no tree.
 

@@ -43,7 +43,7 @@ from ..model.tree import BodyTree
 Cast = Callable[[Any], Array]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Closure:
     """One constraint at one state."""
 

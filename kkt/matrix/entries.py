@@ -155,7 +155,7 @@ def step_of(implicit: Any) -> float:
     return float(implicit)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Entries:
     """The blocks of (4) in one number type; arrays of float64 or of objects."""
 
@@ -223,7 +223,7 @@ def assemble(
     return Entries(M, Phi, S, a, b, tau, *rows, A)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pattern:
     """What does not change with the state: structural zeros and ones, and where entries go."""
 

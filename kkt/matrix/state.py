@@ -34,7 +34,7 @@ from ..model.tree import BodyTree
 from .closures import Closure, closures
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class State:
     """A tree in one state; n bodies in any order, N degrees of freedom in the bodies' order.
 

@@ -36,7 +36,7 @@ SHARE = 0.01  # less than this of the size of qdd is what a cancellation has lef
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class System(Shown):
     """Equation (4) of one tree in one state.
 

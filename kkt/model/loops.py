@@ -108,7 +108,7 @@ class LoopWarning(PivotreeWarning):
     code = "loop"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Loop:
     """One constraint; made by :func:`cut_joint`, :func:`contact` and :func:`coupled_joints`.
 

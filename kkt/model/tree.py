@@ -135,7 +135,7 @@ def add_body(
         tree.add_edge(parent, name)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class BodyTree(Shown):
     """The checked tree as arrays, bodies in the order of the graph's nodes.
 

@@ -38,7 +38,7 @@ from .sequence import OrderFunction, PivotSequence, as_sequence
 PRIORITY = (0, 3, 1, 1, 2, 4)  # of pdd, qdd, f, fJ, fC, lam
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BlockGraph:
     """The block graph of (4), with forces whole or split into fJ and fC.
 

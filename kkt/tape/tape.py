@@ -34,7 +34,7 @@ KEEP = 60_000_000  # a tape up to this long is kept for the next number type
 SHARED = 3_000_000  # a tape up to this long leaves its templates for the next order
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Tape(Shown):
     """Scalar operations of a program on one robot's pattern of zeros and ones."""
 

@@ -38,7 +38,7 @@ BIAS, PUSH, FRAME, AGAIN = 7, 7, 6, 8
 LOST = 1e3  # of n^3 tiny: the energy that operations below the normal numbers amount to, at most
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Accelerations:
     """What holds of qdd for all right-hand sides of given sizes; infinite where nothing does.
 
