@@ -92,7 +92,8 @@ def test_a_notebook_shows_a_figure_at_two_pixels_for_one(system):
 def test_results_are_pickled_copied_and_compared(system):
     kernel, proved = pt.compile(system.graph, "abm"), pt.certify(system, 40)
     results = [kernel, proved, pt.eliminate(system, "abm"), pt.compare(system, ["abm"], ["float32"])]
-    parts = [system.structure, system.state, system.pattern, system.entries, pt.contact("j3", (0.1, 0.0, 0.0))]
+    touch = pt.contact("j3", (0.1, 0.0, 0.0))
+    parts = [system.structure, system.state, system.pattern, system.entries, touch]
     for one in [*results, system, system.tree, pt.trace(system, "abm"), *parts]:
         for other in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one), copy.copy(one)):
             assert one in parts or repr(other) == repr(one)
