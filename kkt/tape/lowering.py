@@ -101,7 +101,7 @@ class Lowering(Patterns):
     def pivots(self) -> dict[int, Scalars]:
         """Scalars on the factor's diagonal, by the number of the pivot's record."""
         return {
-            number: self.value(record.factor).diagonal()[slice(*record.rows)]
+            number: self.value(record.factor).diagonal()[slice(*record.rows)].copy()
             for number, record in enumerate(self.program.pivots)
             if record.factor >= 0
         }

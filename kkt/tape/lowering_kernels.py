@@ -225,8 +225,8 @@ def passed_on(packed, t, regions, values, listed, args, lookup, stamp, used):  #
         return used
     for k in range(used, holding(regions, values, listed, args, stamp, used)):
         region = listed[k]
-        inside = packed.renames[t]
-        for slot in kept:
+        inside = packed.renames[t]  # of every operand; a square of all joints has many
+        for slot in kept[:0] if inside else kept:
             inside = inside or regions.start[region] <= lookup[slot] < regions.stop[region]
         if inside:
             listed[used] = region

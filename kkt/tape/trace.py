@@ -35,7 +35,6 @@ KEPT = 1_000_000  # operations of the tapes that are kept with a system
 MAX_UPDATES = 3_000_000  # of pairs of blocks, in one trace
 
 
-@uncollected()
 def trace(system: System, order: PivotSequence | OrderFunction | Any, composites: str | None = None) -> Tape:
     """Eliminate once on structure and write the tape that every number format reads.
 
@@ -68,6 +67,7 @@ def trace(system: System, order: PivotSequence | OrderFunction | Any, composites
     return kept(system, sequence, lambda: traced(system, symbolic(plan(sequence, system.structure))))
 
 
+@uncollected()
 def traced(system: System, factor: SymbolicFactor) -> Tape:
     """The tape of a symbolic factor; raises SizeError and SingularError as :func:`trace` does."""
     if factor.updates > MAX_UPDATES:
