@@ -264,15 +264,15 @@ def _brackets(ax: Axes, state: BlockState, edge: NDArray[Any], look: Theme) -> N
 
 
 def _margins(ax: Axes, state: BlockState, edge: NDArray[Any], side: float, look: Theme) -> None:
-    """Unknowns at the left and at the top."""
+    """Unknowns at the left and at the top, where none is higher than its row."""
     names = Labels(state)
     points = side / float(edge[-1])
     size = _text_size(side)
-    if points * float(np.diff(edge).min()) < size:
+    widths, heights = size * np.array([extent(names.unknown(t)) for t in range(state.blocks)]).T
+    if points * float(np.diff(edge).min()) < heights.max():
         return
     gap = 3.0 / points
-    widths = [size * extent(names.unknown(t))[0] for t in range(state.blocks)]
-    turned = 90 if (np.array(widths) > points * np.diff(edge)).any() else 0
+    turned = 90 if (widths > points * np.diff(edge)).any() else 0
     for t in range(state.blocks):
         middle = (edge[t] + edge[t + 1]) / 2
         label = f"${names.unknown(t)}$"

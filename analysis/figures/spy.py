@@ -173,7 +173,7 @@ def _panels(
         size = 8.0 if width == "single" or across > 2 else 9.0
         lines_of = [_wrap(text, side, size) for text in captions]
         lines = max(text.count("\n") + bool(text) for text in lines_of)
-        head = (0.26 if small else 0.14) + lines * size * 1.25 / 72
+        head = (0.26 if small else 0.14) + max(1.25 * lines, 1.5 * lines - 0.5) * size / 72
         head_line = wrapped(title, width) if title else ""
         top = 0.0 if not title else 0.3 + 0.16 * head_line.count("\n")
         key = _key(states[0], total) if labels is not False else ""
@@ -235,7 +235,7 @@ def _columns(legend: Sequence[Patch | Line2D], width: str) -> int:
 
 def _wrap(text: str, side: float, size: float) -> str:
     """As few lines as fit, and these as even as may be."""
-    most = max(12, int(side * 72 / (0.54 * size)))
+    most = max(12, int(side * 72 / (0.5 * size)))
     most = max(most, *map(len, text.split()), 1)
     lines = len(textwrap.wrap(text, most))
     tries = (

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 
 import matplotlib
 import networkx as nx
@@ -148,16 +148,16 @@ def test_orders_are_called_by_their_names_as_text_or_as_one_says():
     assert "with ours $2 and" in caption(KINDS["orders"], asked)
 
 
-def test_the_key_of_bodies_stands_below_the_legend():
-    tree = kkt.chain(6)
-    tree = nx.relabel_nodes(tree, {k: f"a_long_name_of_body_{k}" for k in tree})
-    plan = kkt.plan(orderings.get("abm"), kkt.build(tree).structure)
-    figure = figures.before_after(kkt.symbolic(plan), width="single")
+@pytest.mark.parametrize("kind", ["before-after", "orders"])
+def test_no_text_stands_on_another_in_one_column(kind):
+    """A key of long names and the legend; titles of three lines and superscripts of small rows."""
+    names = {k: f"a_long_name_of_body_{k}" for k in kkt.chain(6)}
+    tree = kkt.load("four_bar") if kind == "orders" else nx.relabel_nodes(kkt.chain(6), names)
+    figure = KINDS[kind].make(Request(kkt.build(tree), width="single"))
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
-    key = next(text for text in figure.texts if text.get_text().startswith("bodies:"))
-    assert key.get_text().count("\n") >= 2
-    assert not key.get_window_extent(canvas.get_renderer()).overlaps(figure.legends[0].get_window_extent())
+    boxes = [text.get_window_extent(canvas.get_renderer()).padded(-1) for text in _texts(figure)]
+    assert len(boxes) > 30 and not any(a.overlaps(b) for a, b in combinations(boxes, 2))
 
 
 def test_a_failed_order_is_a_cross():
