@@ -1,8 +1,9 @@
 """Whether recorded bits rank orders as their errors do: the table of docs/rounding.md, robot by robot.
 
-``python docs/study/ranks.py`` measures every order in float32 in some states of every robot (some
-minutes), and writes the table.  A state's number is Spearman's: 1 where the orders' bits stand in the
-order of their errors, 0 where they say nothing of it.
+``python docs/study/ranks.py`` measures every order in float32 in some states of every robot (a minute
+or two), and writes the table.  A state's number is Spearman's: 1 where the orders' bits stand in the
+order of their errors, 0 where they say nothing of it.  Two orders whose errors lie closer than a factor
+of two count there like any; the last column leaves such pairs out.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ ROBOTS = (
     *("humanoid", "random_tree:n=12,seed=1,mass_ratio=1e4", "random_tree:n=12,seed=2,mass_ratio=1e6"),
     *("robot:ur5", "robot:panda", "robot:kinova", "robot:talos_arm", "robot:anymal"),
 )
-HEADS = ("robot", "errors", "bits", "reach")
+HEADS = ("robot", "errors", "bits", "reach", "pairs")
+APART = 2.0  # times, that errors of one pair of orders differ at least: less is luck
 MEASURES = ("cancelled_bits", "reached_bits")
 
 
@@ -46,6 +48,18 @@ def ranks(rows: list[Any], measure: str) -> float:
     return 0.0 if math.isnan(found.statistic) else float(found.statistic)
 
 
+def pairs_right(each: list[list[Any]], measure: str = "reached_bits") -> float:
+    """The share of pairs of orders, their errors in a state APART, that a measure ranks as these."""
+    right = [
+        getattr(one, measure) > getattr(other, measure)
+        for rows in each
+        for one in rows
+        for other in rows
+        if one.error >= APART * other.error
+    ]
+    return sum(right) / len(right)
+
+
 def measured(spec: str, states: int = STATES) -> list[list[Any]]:
     """The rows of each state of a robot."""
     base = kkt.build(kkt.load(spec))
@@ -57,6 +71,7 @@ def line(name: str, each: list[list[Any]]) -> list[str]:
     """By how much errors differ, and what the measures say of them, in the middle of the states."""
     spread = median(max(r.error for r in rows) / min(r.error for r in rows) for rows in each)
     said = [f"{median(ranks(rows, measure) for rows in each):.2f}" for measure in MEASURES]
+    said += [f"{100 * pairs_right(each):.0f} %"]
     return [name, f"{spread:,.0f}" if spread < 1e4 else f"{spread:.0e}", *said]
 
 
@@ -68,7 +83,7 @@ def main() -> None:
         lines.append(line(f"`{spec}`", each))
         print(*lines[-1], file=sys.stderr, flush=True)
     lines.append(line("all of them together", [everything]))
-    table = "\n".join(f"| {' | '.join(cells)} |" for cells in (HEADS, ("---", *["---:"] * 3), *lines))
+    table = "\n".join(f"| {' | '.join(cells)} |" for cells in (HEADS, ("---", *["---:"] * 4), *lines))
     text = PAGE.read_text(encoding="utf-8")
     mark = re.compile(r"(<!-- table ranks -->\n).*?(\n<!-- end -->)", re.DOTALL)
     PAGE.write_text(mark.sub(lambda m: f"{m[1]}{table}{m[2]}", text), encoding="utf-8")
