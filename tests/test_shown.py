@@ -6,6 +6,7 @@ import pickle
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import flint
 import matplotlib.image
@@ -15,6 +16,7 @@ import pytest
 import pivotree as pt
 from pivotree.analysis import figures
 from pivotree.analysis.report import robot_report
+from pivotree.analysis.sweep import read_config, sweep
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +44,14 @@ def test_nonzeros_are_those_of_the_matrix():
         assert system.nonzeros == system.matrix.nnz
 
 
-def test_results_with_rows_are_tables_of_text_of_html_and_of_pandas(system):
+def test_results_with_rows_are_tables_of_text_of_html_and_of_pandas(system, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("s.toml").write_text('output = "s.csv"\nmodels = ["chain:2"]\norders = ["abm"]')
+    swept = sweep(read_config(Path("s.toml")), jobs=1)
     found = pt.compare(system, ["crbm", "abm"], ["float32"])
     blamed = pt.blame(pt.build(pt.chain(20)), "crbm", "float32")
     asked = robot_report(pt.chain(2), "chain:2", ["crbm", "abm"], ["float32"], states=3)
-    for result in (found, blamed, asked, found.eliminations["abm", "float32"]):
+    for result in (found, blamed, asked, swept, found.eliminations["abm", "float32"]):
         rows, (first, head, *lines) = result.records(), str(result).splitlines()
         assert first == repr(result) and len(lines) == len(rows) > 1 and len(first) < 120
         assert set(head.split()) <= set(result.shown) <= set(rows[0])

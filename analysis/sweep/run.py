@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any, ClassVar
+
+from pivotree.kkt.base.shown import Tabled
 
 from . import pools
 from .config import Config
@@ -14,11 +18,12 @@ from .measure import Row, Task, measure, positions, tasks
 from .store import Store
 
 Progress = Callable[[int, int, int], None]  # rows measured now, to be measured, there before
+DISPLAYED = 20  # rows of a table that are printed
 
 
-@dataclass(frozen=True)
-class Summary:
-    """What a run of a sweep did."""
+@dataclass(frozen=True, repr=False)
+class Summary(Tabled):
+    """What a run of a sweep did; ``to_frame()`` reads the table that it wrote."""
 
     output: str
     rows: int  # of the sweep
@@ -27,6 +32,28 @@ class Summary:
     failed: int  # of these, cases without an answer; 0 where no column says so
     marked: int  # of these, answers that should not be relied on; 0 where no column says so
     seconds: float
+    shown: ClassVar[tuple[str, ...]] = ("model", "order", "format", "state", "digits", "marked", "failed_at")
+
+    def facts(self) -> dict[str, Any]:
+        counts = {"rows": self.rows, "measured now": self.measured, "without an answer": self.failed}
+        return {"name": self.output} | counts | {"marked": self.marked}
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows of the table, numbers as numbers and None for what is empty."""
+        with open(self.output, encoding="utf-8", newline="") as file:
+            return [{name: _value(text) for name, text in row.items()} for row in csv.DictReader(file)]
+
+    def _cells(self) -> list[list[str]]:
+        return super()._cells()[: DISPLAYED + 1]
+
+
+def _value(text: str) -> int | float | str | None:
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text or None
 
 
 def sweep(
@@ -49,8 +76,11 @@ def sweep(
     >>> summary = sweep(read_config(Path("sweep.toml")), jobs=1)
     >>> summary.measured, summary.failed
     (20, 0)
-    >>> sweep(read_config(Path("sweep.toml")), jobs=1).kept  # a second run finds them done
-    20
+    >>> print(sweep(read_config(Path("sweep.toml")), jobs=1))  # a second run finds them done
+    <Summary s.csv: 20 rows, 0 measured now, 0 without an answer, 0 marked>
+    model    order  format   state  digits
+    chain:3  crbm   float32  0      5.9
+    ...
     """
     began = time.perf_counter()
     told = dict.fromkeys(("failed_at", "marked"), 0)
