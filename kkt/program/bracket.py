@@ -77,13 +77,9 @@ class Fronts:
 
     def get(self, i: int, j: int) -> Ref | None:
         """Block (i, j) as it stands, children's updates included; i or j in the open group."""
-        if i > j:
-            return self.write.t(self.get(j, i))
-        self.write.at("entry", i, j)
-        return self.matrix.get((i, j))
+        return self.matrix.get((i, j)) if i <= j else self.write.t(self.matrix.get((j, i)))
 
     def rhs(self, i: int) -> Ref | None:
-        self.write.at("entry", i, RHS)
         return self.matrix.get((i, RHS))
 
     def left(self, i: int, j: int) -> Ref | None:
@@ -112,10 +108,10 @@ class Fronts:
     def _assemble(self, key: Key) -> None:
         """Add what waits for an entry of the open group to it."""
         update = self.here.get(self._earlier(key), {}).pop(key, None)
-        own = self.matrix.get(key)
-        self.write.at("entry", *key)
         if update is None:
             return
+        own = self.matrix.get(key)
+        self.write.at("entry", *key)
         if own is not None and key[0] == key[1]:
             update = self.write.named(update, "children", *key) or update
             self._terms[key[0]] = [own, update]
@@ -139,7 +135,7 @@ class Fronts:
         self.here = self._sum(updates)
         for b in rows:
             for c in self.near[b]:
-                self._assemble((min(b, c), max(b, c)))
+                self._assemble((b, c) if b < c else (c, b))
             self._assemble((b, b))
             self._assemble((b, RHS))
         if self.write.apart:
@@ -173,10 +169,7 @@ class Fronts:
         """Add to block (i, j) of the remaining matrix."""
         if ref is None:
             return
-        key = (min(i, j), max(i, j))
-        if i > j:
-            ref = self.write.t(ref)
-        self._add(key, ref)
+        self._add((i, j) if i <= j else (j, i), ref if i <= j else self.write.t_of(ref))
         if i != j:
             self.near[i].add(j)
             self.near[j].add(i)
@@ -280,7 +273,9 @@ class PairPivot:
                 yield o1, o2
 
     def _width(self, c: Column) -> int:
-        return max((self.write.shape(ref)[1] for ref in c.values() if ref), default=0)
+        """Columns of a coupled block, the same in both rows."""
+        ref = c.get(self.blocks[0]) or c.get(self.blocks[1])
+        return self.write.shape(ref)[1] if ref else 0
 
     def inverse(self) -> dict[tuple[int, int], Ref | None]:
         """A^-1 itself, block by block."""
@@ -559,12 +554,11 @@ class Bracket:
         return w.mirror(total) if same else total
 
     def inv(self, i: int, j: int) -> Ref | None:
-        ref = self.inverse.get((min(i, j), max(i, j)))
-        return ref if i <= j else self.write.t(ref)
+        return self.inverse.get((i, j)) if i <= j else self.write.t(self.inverse.get((j, i)))
 
     def set_inv(self, i: int, j: int, ref: Ref | None) -> None:
         if ref is not None:
-            self.inverse[min(i, j), max(i, j)] = ref if i <= j else self.write.t_of(ref)
+            self.inverse[(i, j) if i <= j else (j, i)] = ref if i <= j else self.write.t_of(ref)
 
     # -- steps 2 and 3 ------------------------------------------------------------------------
 
@@ -598,7 +592,7 @@ class Bracket:
                 fronts.update_rhs(o1, w.neg(w.mul(w.t(c), self.z[i])))
 
     def width(self, o: int) -> int:
-        return max((self.write.shape(ref)[1] for ref in self.C[o].values()), default=0)
+        return next((self.write.shape(ref)[1] for ref in self.C[o].values()), 0)
 
     def solved(self, column: dict[int, Ref], needed: set[int]) -> dict[int, Ref]:
         """X = B^-1 C for one coupled block, in the rows that meet a coupling again."""

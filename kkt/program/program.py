@@ -164,11 +164,13 @@ class Program:
     def operands(self) -> Operands:
         """The operands of all instructions, as arrays."""
         args = [i.args for i in self.instructions]
-        counts = np.array([len(found) - found.count(None) for found in args], dtype=np.int64)
-        refs = chain.from_iterable([ref for found in args for ref in found if ref is not None])
-        flat = np.fromiter(refs, np.int64, 3 * int(counts.sum()))
+        refs = list(filter(None, chain.from_iterable(args)))
+        counts = np.fromiter(map(len, args), np.int64, len(args))
+        if counts.sum() > len(refs):  # blocks of zeros among them
+            counts -= np.fromiter((found.count(None) for found in args), np.int64, len(args))
+        flat = np.fromiter(chain.from_iterable(refs), np.int64, 3 * len(refs)).reshape(-1, 3)
         out = np.array([i.out for i in self.instructions], dtype=np.int64)
-        return Operands(out, np.concatenate([[0], np.cumsum(counts)]), *flat.reshape(-1, 3).T.copy())
+        return Operands(out, np.concatenate([[0], np.cumsum(counts)]), *flat.T.copy())
 
 
 class Operands(NamedTuple):
@@ -302,7 +304,9 @@ class Writer:
         return None if ref is None else self.t_of(ref)
 
     def t_of(self, ref: Ref) -> Ref:
-        return ref if ref.value in self._symmetric else ref.T
+        if ref.value in self._symmetric:
+            return ref
+        return _new(Ref, (ref.value, not ref.transposed, ref.sign))  # ref.T, without its call
 
     def neg(self, ref: Ref | None) -> Ref | None:
         return None if ref is None else -ref
@@ -356,7 +360,7 @@ class Writer:
         return self.emit("add", (a, b), self.shape(a), symmetric)
 
     def sub(self, a: Ref | None, b: Ref | None) -> Ref | None:
-        return self.add(a, self.neg(b))
+        return self.add(a, None if b is None else -b)
 
     def divide(self, a: Ref, by: int) -> Ref:
         return self.emit("divide", (a,), self.shape(a), a.value in self._symmetric, (by,))

@@ -207,9 +207,9 @@ def lowered(program: Program, inputs: InputSlots, plans: dict[Any, Any]) -> Tape
 
 def inputs_of(program: Program, system: System, beside: tuple[Scalars, ...] = ()) -> InputSlots:
     """The entries of (4) that a program reads on one robot, and ``beside`` as in :func:`lower`."""
-    numbers = {i.info[0] for i in program.instructions if i.op == "divide"}
-    letters = {i.info[0] for i in program.instructions if i.op == "input"}
-    rotations = any(i.op == "rotate" for i in program.instructions)
+    read = {(i.op, i.info[0]) for i in program.instructions if i.op in ("divide", "input", "rotate")}
+    numbers, letters = ({x for op, x in read if op == kind} for kind in ("divide", "input"))
+    rotations = any(op == "rotate" for op, _ in read)
     tree = system.tree
     return InputSlots(
         system.pattern,

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..matrix.entries import LETTERS
 from ..program.program import Instruction, Program, Ref
 from . import operations
 from .emit import Emitter, Scalars, column
@@ -22,6 +23,7 @@ from .lowering_kernels import INPUT, LARGE, Packed, Steps, Table, enter, follow,
 
 SHARED = 128  # entries of operands up to which templates are kept for other tapes
 PLAIN = ("mul", "add", "inner", "forward", "solve", "mirror")  # whose operands say all
+BLOCKS = (*LETTERS, "H")  # of (4), whose slots are the same in all programs of a robot
 LARGEST = 24  # rows of a factor that is a template; a larger one is written in place
 
 
@@ -155,6 +157,7 @@ class Known:
             *(zero, none.astype(np.int8), none, none, none, zero, none),
             *(np.zeros((2, 0), dtype=np.int64), zero, none, none.astype(bool)),
         )
+        self.inputs: dict[tuple[Any, ...], tuple[Scalars, int]] = {}  # blocks of (4), and their patterns
         self.sizes: dict[int, int] = {}  # of templates' operations and of large factors: their numbers
         self._operations: dict[tuple[Any, ...], int] = {}  # first states
         self._count = np.zeros(1, dtype=np.int64)  # of states
@@ -326,23 +329,22 @@ class Patterns:
 
     def _states(self) -> Scalars:
         """Where each instruction begins to look for its template; LARGE for a large factor, or INPUT."""
-        plain: dict[tuple[Any, ...], int] = {}
-        found = []
-        for i in self.program.instructions:
-            key = (i.op, i.symmetric)
-            state = plain.get(key)
-            if state is None:
-                state = self._state(i)
-                if i.op in PLAIN:
-                    plain[key] = state
-            found.append(state)
+        kinds = [(i.op, i.symmetric) for i in self.program.instructions]
+        plain = {kind: self.known.operation(*kind, ()) for kind in set(kinds) if kind[0] in PLAIN}
+        known = zip(self.program.instructions, map(plain.get, kinds), strict=True)
+        found = [self._state(i) if state is None else state for i, state in known]
         return np.array(found, dtype=np.int64)
 
     def _state(self, i: Instruction) -> int:
         """The first state of an instruction; keeps the pattern of an input."""
         if i.op == "input":
-            block = self.blocks[i.out] = self.inputs.block(*i.info)
-            self.pattern[i.out] = self.known.number(block)
+            found = self.known.inputs.get(i.info)
+            if found is None:
+                block = self.inputs.block(*i.info)
+                found = block, self.known.number(block)
+                if i.info[0] in BLOCKS:
+                    self.known.inputs[i.info] = found
+            self.blocks[i.out], self.pattern[i.out] = found
             return INPUT
         if i.op == "factor" and (i.info or self.program.shapes[i.out][0] > LARGEST):
             return LARGE
