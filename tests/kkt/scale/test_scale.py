@@ -175,7 +175,7 @@ def test_a_pivot_that_is_zero_but_for_rounding_is_named():
     heavy = {"mass": 1.3, "com": draw.normal(size=3), "inertia": np.diag([1.0, 1.2, 1.3])}
     kkt.add_body(tree, "tip", "link", joint="floating", p=draw.normal(size=3), **heavy)
     system = kkt.build(tree, *draw.normal(size=(3, 8)))
-    with pytest.raises(kkt.SingularError, match="the joints of 'link' and 'tip' move together"):
+    with pytest.raises(kkt.SingularError, match="the joints of 'link', 'tip' can move"):
         kkt.eliminate(system, ABM)
     with pytest.raises(kkt.SingularError, match=r"qdd_link .* \(rank 0 of 1\)"):
         kkt.solve_large(system)
