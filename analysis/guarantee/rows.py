@@ -19,7 +19,7 @@ from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.system import in_general
 from pivotree.kkt.theorem.accelerations import promised
 from pivotree.kkt.theorem.guarantee import evaluated, require_roundoff
-from pivotree.kkt.theorem.motion import Given, sides_of
+from pivotree.kkt.theorem.motion import ByBody, sides_of
 from pivotree.kkt.theorem.ranges import Limits, Ranges, ranges_of
 
 from ..states.sample import entries_at, held, system_at
@@ -182,8 +182,8 @@ def guarantee(
     states: int = 100,
     seed: int = 0,
     limits: Limits = MappingProxyType({}),
-    rates: Given = MappingProxyType({}),
-    efforts: Given = MappingProxyType({}),
+    rates: ByBody = MappingProxyType({}),
+    efforts: ByBody = MappingProxyType({}),
 ) -> list[Row]:
     """Digits that the pivots of each order keep in each format: proved, and seen in some states.
 

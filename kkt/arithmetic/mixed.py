@@ -81,9 +81,9 @@ class Mixed(Format):
         return self.D is not None or bool(self.bodies)
 
     @property
-    def kinds(self) -> tuple[Kind, ...]:
+    def kinds(self) -> tuple[RoleFormats, ...]:
         """Formats by operation: first of bodies that are not named, then of each that is."""
-        return tuple(Kind.of(each) for each in (self, *(other for _, other in self.bodies)))
+        return tuple(RoleFormats.of(each) for each in (self, *(other for _, other in self.bodies)))
 
     def kind_of(self, names: Sequence[Hashable]) -> NDArray[np.int64]:
         """(n + 1,) which of ``kinds`` each of the bodies ``names`` has; the last is for no body.
@@ -106,14 +106,14 @@ class Mixed(Format):
         return ByRole(self, tape)
 
 
-class Kind(NamedTuple):
+class RoleFormats(NamedTuple):
     """Formats of results and of operands by operation: first outside of D_k, then on D_k."""
 
     result: tuple[tuple[Format, ...], ...]
     operand: tuple[tuple[Format, ...], ...]
 
     @classmethod
-    def of(cls, format: Format) -> Kind:
+    def of(cls, format: Format) -> RoleFormats:
         if not isinstance(format, Mixed):
             alike = ((format,) * len(ROLE_OF_OPERATION),) * 2
             return cls(alike, alike)

@@ -74,10 +74,10 @@ def _parsed(text: bytes) -> Element:
         raise
 
 
-MOST = 2**30  # bytes
+MOST_BYTES = 2**30  # bytes
 
 
-def read_bytes(path: str | os.PathLike[str], most: int = MOST) -> bytes:
+def read_bytes(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
     """The content of a plain file; a link is followed.  Raises UnreadableError."""
     try:
         status = os.stat(path)
@@ -98,7 +98,7 @@ def read_bytes(path: str | os.PathLike[str], most: int = MOST) -> bytes:
     return content
 
 
-def read_text(path: str | os.PathLike[str], most: int = MOST) -> str:
+def read_text(path: str | os.PathLike[str], most: int = MOST_BYTES) -> str:
     """The text of a plain file in UTF-8.  Raises UnreadableError."""
     try:
         return read_bytes(path, most).decode("utf-8")

@@ -29,7 +29,7 @@ from ..base.errors import (
 from ..matrix.closures import closures
 from ..matrix.configuration import Configuration
 from ..matrix.entries import LETTERS, Entries
-from ..matrix.system import System, alone, build, in_general
+from ..matrix.system import System, build, in_general, qdd_alone
 from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop
 from ..model.spatial import Array
@@ -272,7 +272,7 @@ def forward_dynamics(
         with np.errstate(all="ignore"):
             ties = pivots_of_rows(system, traced)
             wrong = outside(configuration, x)
-            pushes = alone(traced.tau, np.array([*(x for body in sizes[1] for x in body), None])[:-1])
+            pushes = qdd_alone(traced.tau, np.array([*(x for body in sizes[1] for x in body), None])[:-1])
     place = replayed(recorder, tape, solved, by_reciprocals=bool(request.shifts))
     qdd = qdd_of(recorder, tape, system, place, solved.tau, request.solver)
     derived = derivatives(recorder, tape, system, configuration, (x, qd), solved, request)

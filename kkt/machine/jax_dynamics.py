@@ -29,7 +29,7 @@ from ..matrix.entries import bias, joint_rates, velocities
 from ..matrix.system import System
 from ..model.joints import GENERAL, TYPES, from_quaternion
 from ..model.spatial import force_transform, matmul, matvec, spatial_inertia
-from ..program.columns import Columns
+from ..program.columns import ContinuedProgram
 from ..program.program import Instruction, Program, Ref
 from ..program.residual_program import residual_program
 from ..tape.inputs import pivot_rows
@@ -341,7 +341,7 @@ class Dynamics:
     @cached_property
     def plans(self) -> tuple[Plan, Plan]:
         """Plans for (4) by the order, and for a second right-hand side by the same factor."""
-        columns, places = Columns(self.program), [*self.bodies, *range(len(self.system.loops))]
+        columns, places = ContinuedProgram(self.program), [*self.bodies, *range(len(self.system.loops))]
         right = {
             block: columns.write.input("more" if block.kind == "qdd" else "held", k, (size, 1))
             for (block, size), k in zip(self.unknowns.items(), places, strict=True)

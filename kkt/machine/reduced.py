@@ -24,11 +24,11 @@ from collections.abc import Collection
 
 from ..matrix.blocks import Block
 from ..matrix.system import System
-from ..program.derivatives import Moved, Rows, cross
+from ..program.derivatives import MotionColumns, Rows, cross
 from ..program.program import Program, Ref, Writer
 
 
-def reduced(system: System, moved: Moved, program: Program) -> Reduced | None:
+def reduced(system: System, moved: MotionColumns, program: Program) -> Reduced | None:
     """The columns of a program that leaves the joint-space inertia, in the rows qdd; None for another."""
     if not leaves_inertia(program):
         return None
@@ -57,8 +57,8 @@ def leaves_inertia(program: Program) -> bool:
 class Reduced:
     """Columns of dr - dK x, reduced to the rows qdd."""
 
-    def __init__(self, moved: Moved, rigid: bool, plain: Collection[int]) -> None:
-        self.moved: Moved = moved
+    def __init__(self, moved: MotionColumns, rigid: bool, plain: Collection[int]) -> None:
+        self.moved: MotionColumns = moved
         self.write: Writer = moved.write
         self.plain: Collection[int] = plain
         w, s = moved.write, moved.structure

@@ -329,10 +329,10 @@ def unopposed(tree: BodyTree, entries: Entries) -> Floats:
     moves none has 0.
     """
     efforts, inertia = efforts_alone(tree, entries)
-    return alone(np.abs(efforts).max(axis=0, initial=0.0), inertia)
+    return qdd_alone(np.abs(efforts).max(axis=0, initial=0.0), inertia)
 
 
-def alone(efforts: Array, inertia: Array) -> Array:
+def qdd_alone(efforts: Array, inertia: Array) -> Array:
     """(N,) what efforts do to the inertia that their joints move, in any number type; 0 without one.
 
     An inertia of an array of objects that is no float depends on the state, and is there.

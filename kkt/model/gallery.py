@@ -31,7 +31,7 @@ from .modelfile import loops_from
 from .spatial import rotation
 from .tree import STANDARD_GRAVITY, add_body, count_dof, default_state, new_tree
 
-MOST = 10_000_000  # bodies of a graph; larger trees come from arrays
+MOST_BODIES = 10_000_000  # bodies of a graph; larger trees come from arrays
 IN_PLANE = (0.0, -9.81, 0.0)  # gravity [m/s^2] for arms that move in the x-y plane
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 MIXTURE = "revolute+revolute+revolute+prismatic+cylindrical+universal+spherical+planar+floating"
@@ -49,7 +49,7 @@ def _need(ok: bool, what: str) -> None:
 
 
 def _count(n: int, what: str, least: int = 1) -> None:
-    _need(least <= n <= MOST, f"{what}; ask for {least} to {MOST:,}")
+    _need(least <= n <= MOST_BODIES, f"{what}; ask for {least} to {MOST_BODIES:,}")
 
 
 def _joint(joint: str) -> str:

@@ -195,7 +195,7 @@ def cut_joint(
     """
     name = _name(name, first, second)
     where = f"loop {name!r}"
-    C, free = _beside(where, joint, axis, S)
+    C, free = _complement(where, joint, axis, S)
     numbers = checked_numbers(where, "rows", rows, C.shape[1])
     C = C[:, numbers]
     gains = checked_gains(where, baumgarte)
@@ -415,7 +415,7 @@ def _name(name: Hashable, first: Hashable, second: Hashable) -> Hashable:
     return "-".join("world" if body is None else str(body) for body in (first, second))
 
 
-def _beside(where: str, joint: str, axis: ArrayLike, S: ArrayLike | None) -> tuple[Floats, Floats | None]:
+def _complement(where: str, joint: str, axis: ArrayLike, S: ArrayLike | None) -> tuple[Floats, Floats | None]:
     """C (6, m), complement of the joint's motion subspace, and the axes about which it turns."""
     if joint not in JOINTS:
         known = ", ".join(sorted(JOINTS))

@@ -47,7 +47,7 @@ from .loops import Loop, checked_loops, coupled_joints, cut_joint, follow
 from .spatial import extends, matmul, matvec
 from .tree import add_body, default_state, new_tree
 
-MOST = 10**5  # copies of an element, words for each body or joint, and keyframes
+MOST_COPIES = 10**5  # copies of an element, words for each body or joint, and keyframes
 CELLS = 10**8  # of a height field or texture
 MODELS = 1000  # files that are included or attached, and files in these
 COPIED = ("replicate", "flexcomp")
@@ -114,9 +114,9 @@ def _sizes(root: Element, above: int) -> Iterator[tuple[Element, int]]:
         cells = math.prod(_whole(element, "nrow", "ncol", "width", "height") or [1])
         many = [key for key in element.attrib if key.startswith(("nuser", "nkey"))]
         words = _whole(element, *many)
-        if copies > MOST or cells > CELLS or max(words, default=0) > MOST:
+        if copies > MOST_COPIES or cells > CELLS or max(words, default=0) > MOST_COPIES:
             raise UnreadableError(
-                f"<{element.tag}>: asks for more than {MOST:,} copies or words, or {CELLS:,} "
+                f"<{element.tag}>: asks for more than {MOST_COPIES:,} copies or words, or {CELLS:,} "
                 "cells; ask for fewer"
             )
         yield element, copies

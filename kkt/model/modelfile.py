@@ -140,10 +140,10 @@ def _exact(where: str, entry: dict[str, Any]) -> Loop:
     gains = checked_gains(where, entry["baumgarte"])
     soft = checked_compliance(where, entry["compliance"], m)
     fixed = (entry["name"], (ends[0], ends[1]), turns, places, C, free, entry["point"], gains, soft, numbers)
-    return Loop(*fixed, _beside(where, entry, m), ratio_and_offset, implied)
+    return Loop(*fixed, _other_pair(where, entry, m), ratio_and_offset, implied)
 
 
-def _beside(where: str, entry: dict[str, Any], rows: int) -> Loop | None:
+def _other_pair(where: str, entry: dict[str, Any], rows: int) -> Loop | None:
     """The other pair of coupled joints, which has as many rows."""
     if "beside" not in entry:
         return None

@@ -206,7 +206,7 @@ class Fronts:
         self.here, self.rows, self.inside = {}, [], set()
 
 
-Rows = dict[int, dict[int, Ref | None]]
+SomeBlocks = dict[int, dict[int, Ref | None]]
 Column = dict[int, Ref] | dict[int, Ref | None]
 
 
@@ -392,7 +392,7 @@ class Bracket:
 
     # -- step 1 -------------------------------------------------------------------------------
 
-    def block(self, blocks: tuple[int, ...]) -> tuple[Rows, Blocks, Blocks]:
+    def block(self, blocks: tuple[int, ...]) -> tuple[SomeBlocks, Blocks, Blocks]:
         """The pivot's own block with the earlier stages eliminated, and its couplings E, W."""
         w = self.write
         E = {b: {i: e for i, e in self.couples[b].items() if i in self.z} for b in blocks}
@@ -407,7 +407,7 @@ class Bracket:
                         sums[i] = w.add(sums.get(i), product)
             W[b] = present(sums)
         # A - E W: for a joint of ABM this is D = H M^ H*
-        A: Rows = {b: {c: self.fronts.get(b, c) for c in blocks} for b in blocks}
+        A: SomeBlocks = {b: {c: self.fronts.get(b, c) for c in blocks} for b in blocks}
         for b in blocks:
             for c in blocks:
                 if c > b:
@@ -488,7 +488,7 @@ class Bracket:
         # A^-1 W^T, one column for each earlier block that is coupled
         coupled = [i for i in self.seen if any(i in W[b] for b in blocks)]
         left = {i: {b: w.t_of(W[b][i]) for b in blocks if i in W[b]} for i in coupled}
-        solved: Rows = {}
+        solved: SomeBlocks = {}
         for i in coupled:
             w.at("solved", blocks[0], i)
             solved[i] = pivot.apply(left[i])
@@ -522,7 +522,7 @@ class Bracket:
         self.seen += blocks
         self.stages.append(Stage(pivot, E, W, w.pivot))
 
-    def projector(self, pivot: BasePivot, E: Blocks, solved: Rows) -> Blocks:
+    def projector(self, pivot: BasePivot, E: Blocks, solved: SomeBlocks) -> Blocks:
         """1 + N E* D^-1 E, block by block: 1 - K H for a joint; empty for a pivot that is no joint.
 
         N is the inverse so far and D = -E N E*, the pivot's own entry of (4) being zero; then

@@ -20,7 +20,7 @@ from .program import Instruction, Program, Ref, Writer
 LETTER = {"pdd": ("b", 1), "qdd": ("tau", 1), "f": ("a", -1), "lam": ("gamma", -1)}  # r, by row
 
 
-class Columns:
+class ContinuedProgram:
     """A program that is continued with more right-hand sides, for which its pivots serve again."""
 
     def __init__(self, program: Program) -> None:
@@ -62,7 +62,7 @@ class Columns:
                     values[i.out] = ref if sign > 0 else -ref
         before = w.step
         for i in self._linear:
-            args = [self._again(ref, values) for ref in i.args]
+            args = [self._as_used(ref, values) for ref in i.args]
             if any(ref is not None and ref.value in values for ref in i.args):
                 w.step = i.step
                 out = _WRITTEN[i.op](w, i, args)
@@ -70,7 +70,7 @@ class Columns:
                     values[i.out] = out
         w.step = before
         solution = {
-            block: self._again(ref, values)
+            block: self._as_used(ref, values)
             for block, ref in self.base.solution.items()
             if wanted is None or block in wanted
         }
@@ -94,7 +94,7 @@ class Columns:
             columns=tuple(self.found),
         )
 
-    def _again(self, ref: Ref | None, values: Mapping[int, Ref]) -> Ref | None:
+    def _as_used(self, ref: Ref | None, values: Mapping[int, Ref]) -> Ref | None:
         """A value as the columns use it: None where it is zero, itself where r is not in it."""
         if ref is None or ref.value not in self._depends:
             return ref

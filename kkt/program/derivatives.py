@@ -41,7 +41,7 @@ from typing import Any, NamedTuple
 
 from ..matrix.blocks import Block, Structure
 from ..model.spatial import meeting
-from .columns import Columns
+from .columns import ContinuedProgram
 from .program import Ref, Writer
 
 Rows = dict[Block, Ref | None]
@@ -59,10 +59,10 @@ class Motion:
     carried: Mapping[int, Pairs] = field(default_factory=dict)  # (i, j): dS_i / dq_j = S_i x S_j
 
 
-class Moved:
+class MotionColumns:
     """dr - dK x for every joint of a robot, written behind an order's own program."""
 
-    def __init__(self, columns: Columns, structure: Structure, motion: Motion) -> None:
+    def __init__(self, columns: ContinuedProgram, structure: Structure, motion: Motion) -> None:
         self.write: Writer = columns.write
         self.structure: Structure = structure
         self.motion: Motion = motion
@@ -134,7 +134,7 @@ class Moved:
         waiting = [(k, moved)]
         while waiting:
             c, d = waiting.pop()
-            self._moved(rows, c, d)
+            self._add_change(rows, c, d)
             for child in self.structure.children(self.names[c]):
                 i = self.structure.index[child]
                 waiting.append((i, w.mul(self.Phi(i).T, d)))
@@ -142,7 +142,7 @@ class Moved:
             self.more(rows, block, ref)
         return rows
 
-    def _moved(self, rows: Rows, k: int, d: Ref | None) -> None:
+    def _add_change(self, rows: Rows, k: int, d: Ref | None) -> None:
         """Add the change that dv_k = d makes in the rows of body k."""
         w, name = self.write, self.names[k]
         self.more(rows, Block("f", name), w.mul(cross(w, self.rate[k]), d))
@@ -171,7 +171,7 @@ class Moved:
         for i, j in self.motion.carried.get(k, ()):
             term = w.mul(self.crossed(k, i, j), w.rows(y, i, i + 1))
             found[j] = w.add(found.get(j), term)
-        return self.beside(found, int(self.structure.dof[k]))
+        return self.side_by_side(found, int(self.structure.dof[k]))
 
     def effort(self, k: int) -> Ref | None:
         """The matrix (N_k, N_k) whose column j is dS* / dq_j f."""
@@ -179,7 +179,7 @@ class Moved:
         found: dict[int, dict[int, Ref | None]] = {}
         for i, j in self.motion.carried.get(k, ()):
             found.setdefault(i, {})[j] = w.mul(w.t(self.crossed(k, i, j)), f)
-        rows = [self.beside(found.get(i, {}), N) for i in range(N)]
+        rows = [self.side_by_side(found.get(i, {}), N) for i in range(N)]
         return w.stack(rows, [1] * N, N) if found else None
 
     def bias(self, k: int) -> tuple[Ref | None, Ref | None]:
@@ -200,9 +200,9 @@ class Moved:
                 by_q[m] = w.add(by_q.get(m), w.mul(twice, both))
             for m, rate in ((i, second), (j, first)):
                 by_qd[m] = w.add(by_qd.get(m), w.mul(self.crossed(k, i, j), rate))
-        return self.beside(by_q, N), self.beside(by_qd, N)
+        return self.side_by_side(by_q, N), self.side_by_side(by_qd, N)
 
-    def beside(self, columns: dict[int, Ref | None], N: int) -> Ref | None:
+    def side_by_side(self, columns: dict[int, Ref | None], N: int) -> Ref | None:
         """One matrix from N columns, of which missing ones are zero."""
         known = [ref for ref in columns.values() if ref is not None]
         if not known:
@@ -236,8 +236,8 @@ class Pair(NamedTuple):
 class Closing:
     """The maps of one pair to rows of (4), from eta and from the velocities of its bodies."""
 
-    def __init__(self, moved: Moved, pair: Pair) -> None:
-        self.moved: Moved = moved
+    def __init__(self, moved: MotionColumns, pair: Pair) -> None:
+        self.moved: MotionColumns = moved
         self.pair: Pair = pair
         w = moved.write
         structure = moved.structure
@@ -323,7 +323,7 @@ class Right(NamedTuple):
     more: Mapping[Block, Ref | None] = {}
 
 
-def solve(columns: Columns, rights: Sequence[Right]) -> None:
+def solve(columns: ContinuedProgram, rights: Sequence[Right]) -> None:
     """K^-1 times columns."""
     for right in rights:
         found: Rows = {**columns.solve(right.rows, right.wanted)}

@@ -29,7 +29,7 @@ def trace_substitution(sequence: Substitution, structure: Structure, name: str) 
     Raises OrderError where a row holds another unknown that is not known yet.
     """
     structure.require_tree(f"order {name!r}: substitution, which finds no force of a loop,")
-    w = _Rows(structure, rates="tau")
+    w = _Equations(structure, rates="tau")
     known: dict[tuple[str, Hashable], Ref | None] = {}
 
     def need(kind: str, body: Hashable, row: tuple[str, Hashable]) -> Ref | None:
@@ -71,14 +71,14 @@ def residual_program(structure: Structure, residual: str) -> Program:
     block on its diagonal.  "dynamics": ``qdd`` of the result is tau - ID(qdd, lam), ``pdd`` and
     ``f`` are those of inverse dynamics for this qdd, and ``lam`` is the residual of loops' rows.
     """
-    w = _Rows(structure)
+    w = _Equations(structure)
     rows = w.dynamics() if residual == "dynamics" else w.equations()
     return w.program(f"residual of {residual}", rows)
 
 
 def update_program(structure: Structure) -> Program:
     """pdd + dpdd, qdd + dqdd, f + df, lam + dlam: one addition for each unknown."""
-    w = _Rows(structure)
+    w = _Equations(structure)
     rows = {}
     for name, k in structure.index.items():
         for kind, size in (("pdd", 6), ("qdd", int(structure.dof[k])), ("f", 6)):
@@ -91,7 +91,7 @@ def update_program(structure: Structure) -> Program:
     return w.program("update", rows)
 
 
-class _Rows(Writer):
+class _Equations(Writer):
     """Writes block rows of (4) on one tree."""
 
     def __init__(self, structure: Structure, rates: str = "qdd") -> None:

@@ -36,7 +36,7 @@ from ..matrix.blocks import FC, FJ, LAM, PDD, QDD, Block, F
 from ..order.pivots import BlockGraph, Plan
 from ..order.sequence import TEN, Rules
 from ..structure.symbolic import PAIR_FIRST, SINGLE, SymbolicFactor
-from .bracket import RHS, BasePivot, Bracket, DensePivot, Fronts, PairPivot, Rows, present
+from .bracket import RHS, BasePivot, Bracket, DensePivot, Fronts, PairPivot, SomeBlocks, present
 from .orthogonal import orthogonal_program
 from .program import Instruction, PivotRecord, Place, Program, Ref, Writer
 
@@ -353,7 +353,7 @@ class Tracer:
             self.bracket(members, rows)
         self.fronts.close()
 
-    def make(self, blocks: tuple[int, ...], A: Rows) -> BasePivot:
+    def make(self, blocks: tuple[int, ...], A: SomeBlocks) -> BasePivot:
         """The base pivot on blocks whose own square block is A[b][c]; recorded."""
         w = self.write
         step = w.step
@@ -384,7 +384,7 @@ class Tracer:
         for i, blocks in enumerate(members):
             # the pivot's own block, and its couplings C to what is left
             rest = [b for pivot in members[i + 1 :] for b in pivot]
-            own: Rows = {b: {c: fronts.get(b, c) for c in blocks} for b in blocks}
+            own: SomeBlocks = {b: {c: fronts.get(b, c) for c in blocks} for b in blocks}
             pivot = self.make(blocks, own)
             columns = [*rest, *fronts.outside]
             C = {o: present({b: fronts.get(b, o) for b in blocks}) for o in columns}

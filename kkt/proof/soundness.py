@@ -208,7 +208,6 @@ def in_balls(system: System, found: Elimination, bits: int) -> Elimination:
 
 
 Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 
 class Said(NamedTuple):
@@ -225,7 +224,7 @@ def said(
     errors: Floats,
     left: Floats,
     pivots: NDArray[Any],
-    longer: Callable[[Rows], NDArray[Any]],
+    longer: Callable[[NDArray[np.int64]], NDArray[Any]],
 ) -> list[Said]:
     """Of each of m answers of a tape in a format of floats.
 

@@ -29,7 +29,7 @@ from .observe import Watch, traceable
 
 Floats = NDArray[np.float64]
 ENOUGH = 2.0**-26  # least unit roundoff for which float64 has twice the digits
-MOST = 100_000_000  # operations at most: they take some 2 GB
+MOST_OPERATIONS = 100_000_000  # operations at most: they take some 2 GB
 MOST_REACHED = 40_000_000  # operations at most of which it is known what they leave in qdd
 
 
@@ -112,10 +112,10 @@ def linearised(
             f"format {format.name!r}: its rounding errors cannot be blamed; use float32, float64 "
             "or a format that rounds on them"
         )
-    if tape.length > MOST:
+    if tape.length > MOST_OPERATIONS:
         raise SizeError(
             f"order {tape.program.name!r}: {tape.length:.1e} operations are too many to look back over; "
-            f"use an order with less fill, or a smaller tree (at most {MOST:.0e} operations)"
+            f"use an order with less fill, or a smaller tree (at most {MOST_OPERATIONS:.0e} operations)"
         )
     longer = get_format(shadow or ("float64" if format.unit >= ENOUGH else "dd"))
     cast = {letter: format.cast(values) for letter, values in (given or {}).items()}

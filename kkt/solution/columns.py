@@ -18,7 +18,7 @@ from ..matrix.entries import Entries, assemble
 from ..matrix.system import System, require_system
 from ..model.fields import checked, shape_of
 from ..order.sequence import OrderFunction, PivotSequence
-from ..program.columns import Columns as Again
+from ..program.columns import ContinuedProgram
 from ..program.derivatives import solve
 from ..program.tracer import require_general
 from ..proof.certify import BITS_PER_DIGIT, bits_for, entries_in_balls, proved_bits
@@ -41,7 +41,7 @@ def solved(system: System, tape: Tape, format: Format, rhs: ArrayLike) -> Column
     with entries that are not finite, and what :func:`worth` raises.
     """
     B, codes = _checked(system, rhs)
-    columns = Again(tape.program)
+    columns = ContinuedProgram(tape.program)
     blocks = {block: where for block, where in system.blocks.items() if where.stop > where.start}
     there = np.array([codes[where].any(axis=0) for where in blocks.values()])
     sets, member = np.unique(there, axis=1, return_inverse=True)
@@ -97,7 +97,7 @@ def joint_space_inverse(
     (True, True)
     """
     require_system(system)
-    columns = Again(tape_for(system, order).program)
+    columns = ContinuedProgram(tape_for(system, order).program)
     solve(columns, inverse_rights(columns))
     tape = lower(columns.program(), system)
     return matrix(system, tape, get_format(format), inverse_slots(system, tape.columns))

@@ -23,7 +23,7 @@ from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from .eliminate import eliminate
 
-MOST = 1_000_000_000  # operations times outputs of the reverse sweeps at most: some seconds
+MOST_SWEPT = 1_000_000_000  # operations times outputs of the reverse sweeps at most: some seconds
 TOGETHER = 64  # outputs of one sweep
 ROUGH = 1e-2  # relative error of qdd in float64 above which derivatives mean nothing
 
@@ -85,10 +85,10 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
     require_system(system)
     tape = tape_for(system, tape)
     N = int(system.tree.offset[-1])
-    if tape.length * N > MOST:
+    if tape.length * N > MOST_SWEPT:
         raise SizeError(
             f"{system.name}: a condition number takes {tape.length * N:.0e} operations, more than "
-            f"{MOST:.0e}; use a smaller tree"
+            f"{MOST_SWEPT:.0e}; use a smaller tree"
         )
     _require_digits(system, tape)
     double = get_format("float64")

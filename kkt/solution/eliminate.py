@@ -31,7 +31,7 @@ from ..tape.trust import UNIT
 from .matrix import Matrix, eliminated, tape_of
 
 RESIDUALS = ("dynamics", "equations")  # of refinement
-MOST = 100  # corrections
+CORRECTIONS = 100  # at most, of a refinement or a proximal iteration
 
 
 def eliminate(
@@ -124,8 +124,8 @@ def require_refinable(chosen: Format, count: int, residual: str) -> None:
 
 
 def _require_count(chosen: Format, name: str, count: int, of: str, done: str) -> None:
-    if not is_whole(count, 0, MOST):
-        raise OrderError(f"{name} {count!r}: is no number of {of}; use 0 to {MOST}")
+    if not is_whole(count, 0, CORRECTIONS):
+        raise OrderError(f"{name} {count!r}: is no number of {of}; use 0 to {CORRECTIONS}")
     if count and chosen.kind != "float":
         raise FormatError(f"format {chosen.name!r}: is not {done}; use float64, float32 or a shorter format")
 

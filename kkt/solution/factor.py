@@ -34,7 +34,7 @@ from ..matrix.system import System, require_system
 from ..order.pivots import Plan, plan, unknowns_of
 from ..order.sequence import TEN, OrderFunction, PivotSequence, as_sequence
 from ..program.bracket import BasePivot, DensePivot, PairPivot
-from ..program.columns import Columns
+from ..program.columns import ContinuedProgram
 from ..program.program import Program, Ref
 from ..program.tracer import Tracer
 from ..structure.symbolic import symbolic
@@ -349,7 +349,7 @@ def _symbolic(system: System | Matrix, order: Any) -> Symbolic:
     program = tracer.program()
     unphysical(program, system)
     # one more right-hand side, of which nothing is zero
-    columns = Columns(program)
+    columns = ContinuedProgram(program)
     given, at = Given(columns.write), {}
     for block, where in system.blocks.items():
         if where.stop > where.start:

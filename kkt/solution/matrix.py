@@ -321,7 +321,7 @@ def eliminated(system: Matrix, tape: Tape, chosen: Format) -> Elimination:
         _, pivots, v = run(tape, NONE, chosen, {"beside": data})
         x, failed = chosen.shown(signed(v, slots)), first_bad(tape, pivots)
     if chosen.kind == "float" and failed is None:
-        error, lost = _beside(tape, slots, chosen, x, pivots, chosen.shown(data))
+        error, lost = _error_and_lost_pivot(tape, slots, chosen, x, pivots, chosen.shown(data))
         backward = _backward(system, x)
         marked = mark(error, backward.normwise, chosen.name, chosen.unit)
         if lost is not None and not error < 0.5:
@@ -335,7 +335,7 @@ def eliminated(system: Matrix, tape: Tape, chosen: Format) -> Elimination:
     )
 
 
-def _beside(
+def _error_and_lost_pivot(
     tape: Tape, slots: NDArray[np.int64], chosen: Format, x: NDArray[Any], pivots: Any, data: NDArray[Any]
 ) -> tuple[float, str | None]:
     """The distance of x to itself in more digits, and the pivot that has none right, if there is one."""

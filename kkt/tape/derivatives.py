@@ -14,8 +14,8 @@ from ..matrix.blocks import Block
 from ..matrix.closures import Closure
 from ..matrix.system import System
 from ..model.joints import GENERAL, TYPES, brackets
-from ..program.columns import Columns
-from ..program.derivatives import Closing, Motion, Moved, Pair, Pairs, Right, solve
+from ..program.columns import ContinuedProgram
+from ..program.derivatives import Closing, Motion, MotionColumns, Pair, Pairs, Right, solve
 from ..program.program import Program, Writer
 from .emit import mirrored
 from .inputs import Given
@@ -26,7 +26,7 @@ DERIVED = {  # names of outputs: what is differentiated, and by what
     f"d{of}_d{by}": (kind, by) for of, kind in (("qdd", "qdd"), ("lambda", "lam")) for by in BY
 }
 DERIVATIVES = tuple(f"dqdd_d{by}" for by in BY)
-MOST = 90_000  # columns of joints times bodies that they meet: minutes of tracing
+MOST_COLUMNS = 90_000  # columns of joints times bodies that they meet: minutes of tracing
 CLOSED = 1e-9  # relative part of two motions' Lie bracket outside S that counts as rounding
 
 
@@ -47,7 +47,7 @@ def differentiated(
     base: Tape,
     system: System,
     wanted: Sequence[str] = DERIVATIVES,
-    traced: tuple[NDArray[Any], Sequence[Closure], Callable[[Moved, Program], Any]] | None = None,
+    traced: tuple[NDArray[Any], Sequence[Closure], Callable[[MotionColumns, Program], Any]] | None = None,
 ) -> Differentiated:
     """The tape of an order, continued with the ``wanted`` derivatives, names in ``DERIVED``.
 
@@ -62,7 +62,7 @@ def differentiated(
     moved = None
     if any(by != "tau" for _, by in asked.values()):
         qd, held = (system.state.qd, system.state.loops) if traced is None else traced[:2]
-        moved = Moved(columns, system.structure, _motion(system, given, qd))
+        moved = MotionColumns(columns, system.structure, _motion(system, given, qd))
         moved.closings += [Closing(moved, pair) for pair in tied(given, held)]
     # of traced entries alone: rounded ones are no rotations to the last digit
     reduced = None if moved is None or traced is None else traced[2](moved, columns.base)
@@ -90,7 +90,7 @@ def differentiated(
         if (kind, by) == ("qdd", "tau"):
             slots[name] = inverse_slots(system, found)
         else:
-            slots[name] = _beside(system, found, tree.dof[joints].tolist(), kind)
+            slots[name] = _side_by_side(system, found, tree.dof[joints].tolist(), kind)
     return Differentiated(tape, slots, given.numbers, tuple(given.names))
 
 
@@ -111,16 +111,16 @@ def numbers_of(tape: Tape, system: System) -> NDArray[Any]:
     return numbers
 
 
-def _begun(base: Tape, system: System) -> tuple[Columns, Given]:
+def _begun(base: Tape, system: System) -> tuple[ContinuedProgram, Given]:
     """A program to continue, of a system that has derivatives."""
     _require_tangents(system)
     n, joints = system.tree.n, int(np.count_nonzero(system.tree.dof))
-    if joints * n > MOST:
+    if joints * n > MOST_COLUMNS:
         raise SizeError(
             f"{system.name}: derivatives of {joints} joints on {n} bodies are too long a "
-            f"program; up to {MOST:,} joints times bodies are traced"
+            f"program; up to {MOST_COLUMNS:,} joints times bodies are traced"
         )
-    further = Columns(base.program)
+    further = ContinuedProgram(base.program)
     return further, Given(further.write)
 
 
@@ -140,7 +140,7 @@ def _rows(system: System) -> dict[Block, slice]:
     }
 
 
-def inverse_rights(columns: Columns, also: Sequence[Block] = ()) -> list[Right]:
+def inverse_rights(columns: ContinuedProgram, also: Sequence[Block] = ()) -> list[Right]:
     """The right-hand sides for columns of M^-1, body by body; blocks ``also`` are solved for with each.
 
     Columns are of the joints that are eliminated with the body or later.
@@ -171,7 +171,7 @@ def inverse_slots(system: System, found: Any) -> NDArray[np.int64]:
     return slots
 
 
-def _beside(system: System, found: Any, widths: Sequence[int], kind: str = "qdd") -> NDArray[np.int64]:
+def _side_by_side(system: System, found: Any, widths: Sequence[int], kind: str = "qdd") -> NDArray[np.int64]:
     """Signed slots (N or multipliers, columns) by one set of columns after another."""
     sides = [_stood(system, x, width, kind) for x, width in zip(found, widths, strict=True)]
     return np.hstack([_stood(system, {}, 0, kind), *sides])

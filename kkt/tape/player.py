@@ -30,7 +30,7 @@ from .trust import NO_NUMBER
 
 Values = NDArray[Any] | list[Any]  # of the slots, in the carrier of a format
 Number = Callable[[float], Any]  # makes a number of a type of Python objects
-Given = Mapping[str, NDArray[Any]]  # by letter: inputs beside (4), or what replaces its a, b or tau
+ByLetter = Mapping[str, NDArray[Any]]  # inputs beside (4), or what replaces its a, b or tau
 GUARD_DIGITS = 20  # digits that mp:D carries beyond the D that it gives
 PIECE = 1 << 18  # operations that are recorded together at most
 
@@ -39,7 +39,7 @@ PIECE = 1 << 18  # operations that are recorded together at most
 
 
 def run(
-    tape: Tape, entries: Entries, numbers: Format | Number, given: Given | None = None
+    tape: Tape, entries: Entries, numbers: Format | Number, given: ByLetter | None = None
 ) -> tuple[dict[Block, NDArray[Any]], dict[int, NDArray[Any]], Values]:
     """Solution blocks, pivots and the values of all slots after a run on the entries of (4).
 
@@ -131,7 +131,7 @@ def zero_pivot(tape: Tape, step: int) -> Refusal:
 # -- what a run starts from -----------------------------------------------------------------------
 
 
-def started(tape: Tape, entries: Entries, numbers: Format | Number, given: Given | None = None) -> Values:
+def started(tape: Tape, entries: Entries, numbers: Format | Number, given: ByLetter | None = None) -> Values:
     """The values that a run starts from, as :func:`run` takes them."""
     places, values = tape.inputs.values(entries)
     if isinstance(numbers, Format):

@@ -111,7 +111,7 @@ def large_factor(
             renamed = columns[below[inside], k]
             home[np.abs(L[inside]) - scratch] = renamed
             A[below[inside], k] = np.sign(L[inside]) * renamed
-        yield k, op, home, _moved(a, home, scratch), _moved(b, home, scratch)
+        yield k, op, home, _renumbered(a, home, scratch), _renumbered(b, home, scratch)
 
 
 def _unshared(emitter: Emitter, new: Scalars, column: Scalars) -> Scalars:
@@ -132,7 +132,7 @@ def _unshared(emitter: Emitter, new: Scalars, column: Scalars) -> Scalars:
     return new
 
 
-def _moved(x: NDArray[Any], home: Scalars, scratch: int) -> Scalars:
+def _renumbered(x: NDArray[Any], home: Scalars, scratch: int) -> Scalars:
     inside = (x >= scratch) & (x < scratch + len(home))
     out = x.copy()
     out[inside] = home[x[inside] - scratch]

@@ -24,7 +24,7 @@ from ..model.tree import require_graph
 from ..proof.idle import span
 from ..tape.trace import trace
 from .guarantee import Guarantee, evaluated, require_roundoff
-from .motion import Given, RightSides, Sizes, pushed, sides_of, weight, within
+from .motion import ByBody, RightSides, Sizes, pushed, sides_of, weight, within
 from .ranges import Limits, Ranges, ranges_of
 from .recursion import LARGEST, SECOND, Behind, pivot_and_size
 from .roundings import eliminated
@@ -65,8 +65,8 @@ def guarantee_qdd(
     order: Any,
     format: str | Format = "float64",
     *,
-    rates: Given = MappingProxyType({}),
-    efforts: Given = MappingProxyType({}),
+    rates: ByBody = MappingProxyType({}),
+    efforts: ByBody = MappingProxyType({}),
     limits: Limits = MappingProxyType({}),
 ) -> Accelerations:
     """How far computed qdd is off, at most, in any state of a robot: docs/theory/guarantee_qdd.md.
@@ -192,11 +192,11 @@ def biases(sizes: Sizes) -> tuple[float, bool]:
                 behind[up] += behind[k]
                 sent = FRAME + children[up] - 1
                 total = sizes.bias[k] + sizes.lifted[k] + sizes.effort[k]
-                F[up] += found.sizes.carried[k] * (handed(sizes, k) + sent * total)
+                F[up] += found.sizes.carried[k] * (force_units(sizes, k) + sent * total)
     return math.sqrt(squares) + added, small
 
 
-def handed(sizes: Sizes, k: int) -> float:
+def force_units(sizes: Sizes, k: int) -> float:
     """Units of rounding in b' + U alpha, times the roots of M^_k's diagonal."""
     N, total = float(sizes.tree.dof[k]), sizes.bias[k] + sizes.lifted[k]
     if not N:
@@ -205,10 +205,10 @@ def handed(sizes: Sizes, k: int) -> float:
     with_effort = total + sizes.effort[k]
     r = float(sizes.found.counts.product[k])
     out = (N + 1.0) * total + root * (r + (N + 1.0)) * with_effort
-    return float(BIAS * total + out + alone(sizes, k))
+    return float(BIAS * total + out + resting_units(sizes, k))
 
 
-def alone(sizes: Sizes, k: int) -> float:
+def resting_units(sizes: Sizes, k: int) -> float:
     """Units of rounding in alpha, the acceleration on a base at rest, its b' rounded as well."""
     total = sizes.bias[k] + sizes.lifted[k]
     root = math.sqrt(sizes.found.joints[k, 0])
@@ -244,17 +244,17 @@ def innovations(sizes: Sizes) -> tuple[float, bool]:
                 turned = sizes.step(k, drift[up]) + found.unit * (FRAME + 1) * stepped
             drift[k] = turned
             if N:  # a body's acceleration beside a'_k + H* qdd_k
-                drift[k] = turned + found.unit * (N + 1.0) * (sizes.before[k] + moved(sizes, k))
+                drift[k] = turned + found.unit * (N + 1.0) * (sizes.before[k] + joint_motion(sizes, k))
             if sizes.still[k] or not N:
                 continue
-            rounded = alone(sizes, k) if sizes.grounded(k) else again(sizes, k)
+            rounded = resting_units(sizes, k) if sizes.grounded(k) else qdd_units(sizes, k)
             lost = float(found.unit * rounded + sizes.size[k] @ turned)
             squares += lost * lost
             small &= bool((SECOND * drift[k] <= LARGEST * sizes.reached[k]).all())
     return math.sqrt(squares), small
 
 
-def again(sizes: Sizes, k: int) -> float:
+def qdd_units(sizes: Sizes, k: int) -> float:
     """Units of rounding in qdd_k = (tau - H b^ - U* a') / D_k."""
     root = math.sqrt(sizes.found.joints[k, 0])
     r = float(sizes.found.counts.product[k])
@@ -263,7 +263,7 @@ def again(sizes: Sizes, k: int) -> float:
     return float(right + pivot_units(sizes, k) * (sizes.effort[k] + total))
 
 
-def moved(sizes: Sizes, k: int) -> Floats:
+def joint_motion(sizes: Sizes, k: int) -> Floats:
     """(2,) lengths of |H*| |qdd|; where H has one entry a column that is |w - a'|."""
     along = sizes.along(k)
     if (np.count_nonzero(sizes.rows(k), axis=0) <= 1).all():

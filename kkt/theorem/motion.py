@@ -31,7 +31,7 @@ from .recursion import Behind, at_rest
 from .support import UP, Turn, share
 
 Floats = NDArray[np.float64]
-Given = float | Mapping[Hashable, float]  # for all joints, or by body
+ByBody = float | Mapping[Hashable, float]  # for all joints, or by body
 EFFORT = 10.0  # [N m, N] where a model gives no largest effort
 ROUNDED = 64.0  # units: of entries of (4) that are formed in float64 and rounded to a format
 
@@ -124,7 +124,7 @@ def pushed(system: System) -> str:
     return ""
 
 
-def sides_of(system: System, ranges: Ranges, rates: Given, efforts: Given) -> tuple[Ranges, Floats]:
+def sides_of(system: System, ranges: Ranges, rates: ByBody, efforts: ByBody) -> tuple[Ranges, Floats]:
     """The ranges with these largest rates, and the largest efforts (N,)."""
     tree = system.tree
     effort = np.full(int(tree.offset[-1]), EFFORT)
@@ -139,7 +139,7 @@ def sides_of(system: System, ranges: Ranges, rates: Given, efforts: Given) -> tu
     return replace(ranges, rate=rate), _given(system, effort, efforts, "efforts")
 
 
-def _given(system: System, default: Floats, given: Given, what: str) -> Floats:
+def _given(system: System, default: Floats, given: ByBody, what: str) -> Floats:
     """``default`` (N,) or what is given; one number for all leaves a floating base's zeros."""
     tree, found = system.tree, default.copy()
     one = not isinstance(given, Mapping)

@@ -347,8 +347,8 @@ LOWERED = [  # places of limits or parts, what is put there, a call that meets i
         lambda: kkt.compile(kkt.star(9), CRBM),
         "operations on this tree, more than 1e+01 in one program; use an order",
     ),
-    ("kkt.solution.conditioning.MOST", 10, lambda: kkt.conditioning(SYSTEM), "use a smaller tree"),
-    ("kkt.rounding.contributions.MOST", 10, lambda: pt.blame(SYSTEM, ABM), "too many to look back over; use"),
+    ("kkt.solution.conditioning.MOST_SWEPT", 10, lambda: kkt.conditioning(SYSTEM), "use a smaller tree"),
+    ("kkt.rounding.contributions.MOST_OPERATIONS", 10, lambda: pt.blame(SYSTEM, ABM), "too many to look"),
 ]
 
 

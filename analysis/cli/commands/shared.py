@@ -136,10 +136,10 @@ def refinement(options: argparse.Namespace) -> tuple[int, str]:
     count, colon, residual = options.refine.partition(":")
     if count == "0" and not colon:
         return 0, "dynamics"
-    from pivotree.kkt.solution.eliminate import MOST, RESIDUALS
+    from pivotree.kkt.solution.eliminate import CORRECTIONS, RESIDUALS
 
-    if not count.isdecimal() or len(count) > len(str(MOST)) or int(count) > MOST:
-        raise kkt.OrderError(f"option --refine: {count} is no number of corrections; use 0 to {MOST}")
+    if not count.isdecimal() or len(count) > len(str(CORRECTIONS)) or int(count) > CORRECTIONS:
+        raise kkt.OrderError(f"option --refine: {count} is no number of corrections; use 0 to {CORRECTIONS}")
     residual = residual if colon else "dynamics"
     if residual not in RESIDUALS:
         raise kkt.OrderError(f"option --refine: {residual!r} is no residual; use {' or '.join(RESIDUALS)}")

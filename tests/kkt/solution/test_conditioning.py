@@ -166,7 +166,7 @@ def test_compare_blames_the_problem_where_it_is_ill_conditioned():
 def test_compare_without_a_condition_number_or_a_loss(monkeypatch):
     (exact,) = analysis.compare(system_of("two_link:r=0.002"), "abm", "exact").rows
     assert exact.lost_by_order is None
-    monkeypatch.setattr(module, "MOST", 10)
+    monkeypatch.setattr(module, "MOST_SWEPT", 10)
     comparison = analysis.compare(system_of("chain:5"), "abm", "float32")
     assert comparison.kappa is None and comparison.rows[0].lost_by_order is None
     assert comparison.as_dict()["kappa_inertia"] is None
