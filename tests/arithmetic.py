@@ -72,7 +72,7 @@ def numbers(format, count, rng):
     p = format.precision
     exponent = rng.integers(format.emin - p, format.emax + 1, count, endpoint=True)
     value = np.ldexp(rng.integers(2 ** (p - 1), 2**p, count) * 1.0, exponent - p + 1)
-    tiny, unit = value < format.smallest_normal, format.smallest
+    tiny, unit = value < 2.0**format.emin, format.smallest
     value[tiny] = np.round(value[tiny] / unit) * unit
     value = np.where(value > format.largest, format.largest, value)
     return value * rng.choice([-1.0, 1.0], count)
@@ -101,7 +101,7 @@ def pairs(format, operation, count, rng):
 
 def special(format):
     """Zeros, infinities, nan, subnormals, the largest, and their neighbours, of either sign."""
-    p, tiny, least = format.precision, format.smallest, format.smallest_normal
+    p, tiny, least = format.precision, format.smallest, 2.0**format.emin
     eps = math.ldexp(1.0, 1 - p)
     values = [0.0, tiny, 2 * tiny, 3 * tiny, least - tiny, least, least * (1 + eps), least / 2]
     values += [1.0, 1 + eps, 1 - eps / 2, 2.0, 3.0, 0.5, 1.5, 1 + 2 * eps, 1 + 3 * eps]

@@ -90,7 +90,7 @@ FORMATS = st.builds("p{}e{}:{}".format, st.integers(2, 25), st.integers(2, 10), 
 def operands(draw, format, count):
     """Numbers of a format of p bits: a significand, a binade and a sign each; or a special one."""
     p = format.precision
-    special = [0.0, -0.0, format.smallest, format.smallest_normal, format.largest, math.nan]
+    special = [0.0, -0.0, format.smallest, 2.0**format.emin, format.largest, math.nan]
     one = st.sampled_from([*special, *[math.inf] * format.infinite]) | st.builds(
         lambda m, e, sign: sign * math.ldexp(m, e - p + 1),
         st.integers(2 ** (p - 1), 2**p - 1),

@@ -72,10 +72,6 @@ class Binary(Format):
         return math.ceil(1.0 + self.precision * math.log10(2.0))
 
     @property
-    def smallest_normal(self) -> float:
-        return math.ldexp(1.0, self.emin)
-
-    @property
     def smallest(self) -> float:
         """The smallest positive number, which is subnormal."""
         return math.ldexp(1.0, self.emin - self.precision + 1)
