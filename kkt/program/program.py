@@ -436,10 +436,9 @@ class BlockReader:
     _mirror = _same = _factor
 
     def _along(self, i: Instruction, H: Any) -> Any:
-        return self.basis("B", i)
+        return self.basis("B" if i.op == "along" else "C", i)
 
-    def _across(self, i: Instruction, H: Any) -> Any:
-        return self.basis("C", i)
+    _across = _along
 
 
 Owners = NDArray[np.int64]  # in the tree's order; -1 for none

@@ -15,7 +15,7 @@ from ..base.errors import SingularError
 from ..matrix.entries import Entries
 from ..matrix.system import System, least_size
 from ..tape.idle import Idle, doubles, unresisted
-from ..tape.player import entered, played, rounded_entries
+from ..tape.player import rounded_entries, run
 from ..tape.tape import Tape
 from ..tape.trust import NO_BIT, ROUNDINGS, bound, shaken
 from .longer import SHORT, longer, of_slots, pivots_leaf_to_root
@@ -74,9 +74,7 @@ def lost_to_range(system: System, tape: Tape, chosen: Format) -> str:
     if wide is None:
         return ""
     entries = rounded_entries(system, wide)
-    places, values = tape.inputs.values(entries)
-    v = entered(tape, wide, places, np.asarray(values, dtype=float))
-    found = of_slots(system, tape, played(tape, wide.runner(tape), v)).qdd[0]
+    found = of_slots(system, tape, np.asarray(run(tape, entries, wide)[2])).qdd[0]
     off = longer(system, tape, wide, entries).error(found, least_size(system))
     return beyond_range(system, chosen, wide) if off <= bound(chosen.unit) else ""
 

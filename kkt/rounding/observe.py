@@ -27,7 +27,7 @@ from ..base.errors import FormatError
 from ..matrix.blocks import Block
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System
-from ..tape.player import PIECE, Values, answered, number_of, rounded_entries, signed, started, watched
+from ..tape.player import PIECE, Values, answered, number_of, read_in, signed, started, watched
 from ..tape.tape import Tape
 
 Floats = NDArray[np.float64]
@@ -248,17 +248,15 @@ def seen(system: System, tape: Tape, format: Format, bits: int = 0) -> Observati
     arithmetic on the model's doubles counts as zero.  ``bits`` is the precision of balls, found by
     :func:`kkt.certify` where it is 0.
     """
-    if not format.from_model:
-        entries = system.entries if format.on_arrays else rounded_entries(system, format)
-        return observe(tape, entries, format, True)
+    if format.on_arrays:
+        return observe(tape, system.entries, format, True)
     if format.kind == "ball":
         from ..proof.certify import certify
 
         bits = bits or certify(system, format.digits, tape=tape).bits
     with precision(bits):
-        number = number_of(format)
-        zeros = None if format.kind == "exact" else residues_of(system, tape)
-        entries = assemble(system.state, number)
+        number, entries = read_in(system, format)
+        zeros = residues_of(system, tape) if format.kind in ("mp", "ball") else None
         return observe(tape, entries, format, True, bits=bits, number=number, residues=zeros)
 
 

@@ -14,7 +14,7 @@ from ..arithmetic import Format, get_format
 from ..arithmetic.objects import each
 from ..base.errors import CertificationError, FormatError, ModelError, SingularError
 from ..base.shown import Shown
-from ..matrix.entries import Entries, assemble
+from ..matrix.entries import Entries
 from ..matrix.system import System, require_system
 from ..model.fields import checked, shape_of
 from ..order.sequence import OrderFunction, PivotSequence
@@ -27,7 +27,7 @@ from ..proof.longer import ball_of
 from ..proof.soundness import Part, judged_parts
 from ..tape.derivatives import BY, differentiated, inverse_rights, inverse_slots
 from ..tape.inputs import Given, codes_of
-from ..tape.player import first_bad, number_of, rounded_entries, run, signed
+from ..tape.player import first_bad, read_in, rounded_entries, run, signed
 from ..tape.tape import Columns, Solved, Tape, lower
 from ..tape.trace import tape_for
 from ..tape.trust import UNIT, bound, size_of, weight_of
@@ -171,9 +171,7 @@ def _run(
             raise SingularError(f"order {tape.program.name!r}: {failed}; use another order")
         shown = {i: chosen.shown(d) for i, d in pivots.items()} if chosen.kind == "dd" else pivots
         return _Run(chosen.shown(signed(v, slots)), entries, shown)
-    number = number_of(chosen)
-    from_model = chosen.from_model
-    entries = assemble(system.state, number) if from_model else rounded_entries(system, chosen)
+    number, entries = read_in(system, chosen)
     data = {letter: each(number, values) for letter, values in (given or {}).items()}
     _, _, values = run(tape, entries, number, data)
     return _Run(signed(values, slots), entries, {i: signed(values, d) for i, d in tape.pivots.items()})

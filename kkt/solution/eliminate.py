@@ -24,7 +24,7 @@ from ..proof.longer import longer, of_slots
 from ..proof.soundness import at_fault, in_balls, judged
 from ..rounding.contributions import reached
 from ..rounding.observe import Observation, seen
-from ..tape.player import elimination_of, first_bad, number_of, overflow, rounded_entries, run, signed
+from ..tape.player import elimination_of, first_bad, number_of, overflow, read_in, run, signed
 from ..tape.tape import Elimination, StepRecord, Tape
 from ..tape.trace import tape_for
 from ..tape.trust import UNIT
@@ -154,12 +154,8 @@ def _first(
 ) -> Elimination:
     """:func:`eliminate` without corrections: a run, its records, and how far it can be trusted."""
     # the data, as the format sees them
-    number = None if chosen.on_arrays else number_of(chosen)
-    if number is None or not chosen.from_model:
-        entries = rounded_entries(system, chosen)  # raises where an entry overflows
-    else:
-        entries = assemble(system.state, number)
-    given = system.entries if number is None else entries
+    number, entries = read_in(system, chosen)
+    given = system.entries if chosen.on_arrays else entries
 
     # play the tape, observed where records are wanted
     watched = None
@@ -168,12 +164,12 @@ def _first(
             watched = seen(system, tape, chosen)
             solution, pivots = watched.answer
         else:
-            solution, pivots, _ = run(tape, given, number or chosen)
+            solution, pivots, _ = run(tape, given, number)
     except SingularError as error:
         raise SingularError(at_fault(system, chosen, entries, error.why)) from None
 
     # gather the answer and its records
-    failed = first_bad(tape, pivots) if number is None else None
+    failed = first_bad(tape, pivots) if chosen.on_arrays else None
     steps = _steps(tape, chosen, watched, reference, reach, given, number)
     found = elimination_of(system, tape, chosen, solution, steps, failed)
     if isinstance(chosen, Fixed) and found.failed_at is not None:

@@ -14,12 +14,11 @@ from ..arithmetic.objects import each
 from ..base.errors import FormatError, OrderError
 from ..base.foreign import foreign
 from ..matrix.blocks import Structure
-from ..matrix.entries import assemble
 from ..matrix.system import System, require_system
 from ..model.fields import checked
 from ..order.sequence import Order, as_order
 from ..program.residual_program import Substitution, trace_substitution
-from ..tape.player import number_of, rounded_entries, run
+from ..tape.player import read_in, rounded_entries, run
 from ..tape.tape import Tape, Unknowns, lower
 
 
@@ -83,9 +82,8 @@ def inverse_dynamics(
         entries = replace(system.entries, tau=wanted)
         solution, _, _ = run(tape, entries, chosen)
     else:
-        number = number_of(chosen)
-        entries = replace(assemble(system.state, number), tau=each(number, wanted))
-        solution, _, _ = run(tape, entries, number)
+        number, entries = read_in(system, chosen)
+        solution, _, _ = run(tape, replace(entries, tau=each(number, wanted)), number)
     pdd, tau, f, _ = Unknowns.of(system, solution, chosen.dtype or object)
     state = system.state
     if state.terms is not None:  # the effort also overcomes damping, springs and friction

@@ -23,7 +23,7 @@ from ..arithmetic.formats import DIV, SQRT, Chunk, Format, Runner
 from ..arithmetic.objects import InObjects, ZeroDivisor
 from ..base.errors import FormatError, Refusal, SingularError
 from ..matrix.blocks import Block
-from ..matrix.entries import LETTERS, Entries
+from ..matrix.entries import LETTERS, Entries, assemble
 from ..matrix.system import System
 from .tape import Elimination, StepRecord, Tape, Unknowns
 from .trust import NO_NUMBER
@@ -227,6 +227,15 @@ def elimination_of(
 
 class RangeError(FormatError):
     """An entry of (4) that a format cannot hold."""
+
+
+def read_in(system: System, chosen: Format) -> tuple[Any, Entries]:
+    """What makes a format's numbers, as :func:`run` takes it, and its data: of the model, or rounded.
+
+    Raises RangeError as :func:`rounded_entries` does.
+    """
+    number: Any = chosen if chosen.on_arrays else number_of(chosen)
+    return number, assemble(system.state, number) if chosen.from_model else rounded_entries(system, chosen)
 
 
 def rounded_entries(system: System, format: Format) -> Entries:

@@ -139,13 +139,13 @@ def unphysical(program: Program, system: System) -> None:
     assert program.symbolic is not None
     if program.symbolic.plan.sequence.rules.elimination == "orthogonal":
         return _unweighable(program, system)
-    graph = program.symbolic.plan.graph
+    structure = program.symbolic.plan.graph.structure
     made_by = {i.out: i for i in program.instructions}
     for record in program.pivots:
         for block in record.blocks:
             if record.pair or block.kind != "pdd":
                 continue
-            body = _own_body(graph.structure, block.body)
+            body = structure.names[structure.copy_of[structure.index[block.body]]]  # also of its pieces
             what = None
             if body in indefinite:
                 what = "is not positive definite"
@@ -157,14 +157,12 @@ def unphysical(program: Program, system: System) -> None:
                 fixed = system.tree.joint[system.structure.index[body]] == "fixed"
                 merge = (
                     "merge its fixed joint (merge_fixed=True; on the command line, no --urdf keep-fixed), or "
-                    if fixed
-                    else ""
                 )
                 raise SingularError(
                     Refusal(
                         f"body {body!r}: field 'inertia' (or 'mass') {what}",
                         f"and order {program.name!r} pivots on M_k at step {record.step + 1}",
-                        f"{merge}use an order that pairs pdd with f, such as abm",
+                        f"{merge * fixed}use an order that pairs pdd with f, such as abm",
                     )
                 )
 
@@ -199,11 +197,6 @@ def _zeros_are_structure(system: System, k: int) -> bool:
     if not len(K):  # numpy before 2.2 has no rank of an empty matrix
         return True
     return bool((size > 0).all() and np.linalg.matrix_rank(K / np.outer(size, size)) == len(K))
-
-
-def _own_body(structure: Any, name: Any) -> Any:
-    """The body of the tree that a piece of a split link belongs to."""
-    return structure.names[structure.copy_of[structure.index[name]]]
 
 
 def structurally_singular(tape: Tape, system: System) -> None:
