@@ -231,6 +231,7 @@ class Structure:
         Carriers are named ``(body, "carrier")`` and come after the bodies.
         """
         carried = [k for k, children in enumerate(self._children) if children]
+        # a body and its own carrier both hang on the carrier of the body's parent
         place = {k: self.n + i for i, k in enumerate(carried)}
         up = [place.get(int(p), -1) for p in self.parent]
         return Structure(
@@ -259,6 +260,7 @@ class Structure:
         names, copy_of = list(self.names), list(range(self.n))
         pieces = [1] * self.n
         for k, children in enumerate(self._children):
+            # a piece takes one child and the next piece; the last piece takes two children
             last = k
             for i in range(1, len(children) - 1):
                 parent[children[i]] = len(names)

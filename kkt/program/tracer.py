@@ -188,10 +188,12 @@ class Tracer:
         self.last: Bracket | None = None  # bracket that was eliminated last
 
     def program(self) -> Program:
+        # equation (4) enters the fronts, and its groups leave them in the order of the plan
         self.enter_matrix()
         groups = self.base_groups(merge=not self.write.apart)
         for members in groups:
             self.group(members)
+        # the unknowns follow on the way back, those of the last group first
         for finish in reversed(self.backward):
             finish()
         return replace(
@@ -212,6 +214,7 @@ class Tracer:
         for k in range(n):
             body, massless = int(structure.copy_of[k]), structure.carrier[k]
             first = body == k or massless  # behind the body's own joint; other pieces are welded
+            # row pdd_k: M_k and b_k, of a piece of a link its share
             if not massless:
                 M = w.input("M", body, (6, 6))
                 b = w.input("b", body, (6, 1))
@@ -219,12 +222,14 @@ class Tracer:
                     M, b = (w.divide(x, int(structure.pieces[k])) for x in (M, b))
                 fronts.set(PDD * n + k, PDD * n + k, M)
                 fronts.set_rhs(PDD * n + k, b)
+            # row qdd_k: H_k, tau_k, and A_k where the joint has an armature
             dof = int(structure.dof[body]) if first else 0
             H = w.input("H", body, (dof, 6)) if dof else None
             if dof and not massless:
                 fronts.set_rhs(QDD * n + k, w.input("tau", body, (dof, 1)))
             if dof and not massless and structure.armature[k]:
                 fronts.set(QDD * n + k, QDD * n + k, w.input("A", body, (dof, dof)))
+            # row f_k couples the body with its joint and its parent, by 1, H_k and -Phi_k
             a = -w.input("a", body, (6, 1)) if first else None
             up = int(structure.parent[k])
             Phi: Ref | None = None
@@ -314,6 +319,7 @@ class Tracer:
         blocks, pivot, group = self.plan.blocks, self.symbolic.pivot, self.plan.group
         groups: list[list[tuple[int, ...]]] = []
         last = -1
+        # the symbolic factor says which blocks are pairs; others of a group are one dense pivot
         for t in range(len(blocks)):
             if group[t] != last:
                 groups.append([])
@@ -326,6 +332,7 @@ class Tracer:
                     groups[-1][-1] = (*before, int(blocks[t]))
                 else:
                     groups[-1].append((int(blocks[t]),))
+        # joints and multipliers at the end are one pivot, too
         tail: list[int] = []
         while merge and len(groups) > 1 and len(groups[-1]) == 1 and self.merges(groups[-1][0]):
             tail = [*groups.pop()[0], *tail]

@@ -185,11 +185,13 @@ class Lowering(Patterns):
             columns = home + (self._regions.start[owned[1]] - self._regions.start[own])
         self._require_slots()
         first = self._regions.start[scratch]
+        # column by column, so that no more than a chunk waits to be handed on
         for k, op, dst, a, b in large_factor(A, home, columns, int(first), gain):
             self._write(len(op))
             step = np.full(len(op), i.info[k] if i.info else i.step)
             self._parts.append(Chunk(op, *(x.astype(np.int32) for x in (dst, a, b, step))))
             yield from self._full(CHUNK)
+        # the factor has its own slots; those of the scratch, and of what was used last, are free again
         self.pattern[i.out] = self.known.number(A)
         self._put({i.out: A})
         self._own(i.out, owned, ref.value)

@@ -55,6 +55,7 @@ def run(
 
 def answered(tape: Tape, v: Values) -> tuple[dict[Block, NDArray[Any]], dict[int, NDArray[Any]]]:
     """Out of the values of all slots: the unknowns by their blocks, and the pivots by their records."""
+    # one look-up finds all numbers; they are cut into blocks, then into pivots
     values = signed(v, tape.found)
     solution, pivots, at = {}, {}, 0
     for block, slots in tape.solution.items():
