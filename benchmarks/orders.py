@@ -4,12 +4,13 @@
 
 Plan, and the first solution, which traces the order, in processor seconds; factor and solve after
 them in processor seconds, the least of a few rounds taken in turn.  CHOLMOD (which cvxopt brings) and
-SuperLU factor and solve in ABM's order.
+SuperLU factor and solve in ABM's order.  At last the most memory that the process had.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import time
 from collections.abc import Callable
 from functools import partial
@@ -63,6 +64,7 @@ def main() -> None:
     for tree in asked.trees.split(","):
         system = TREES[tree](int(asked.n))
         run(tree, system, [name for name in asked.only.split(",") if name], asked.rounds)
+    print(f"memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB")
 
 
 def run(tree: str, system: kkt.System, names: list[str], rounds: int) -> None:

@@ -15,22 +15,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.floats import lanes_native
+from ..arithmetic.formats import Hardware, Runner
 from ..base.errors import OrderError, SingularError, SizeError
+from ..matrix.entries import Entries
 from ..matrix.system import System, efforts_alone, least_size, require_system
 from ..model.spatial import cross
 from ..order.pivots import Plan, plan
 from ..proof.idle import idle_motion
-from ..proof.residual import backward_error, residue
-from ..solution.eliminate import eliminate
+from ..proof.residual import backward_error, normwise_error, residue
 from ..structure.symbolic import symbolic
-from ..tape.tape import BackwardError, Tape, Unknowns
+from ..tape.player import answered, entered, first_bad, played, signed, started
+from ..tape.tape import BackwardError
 from ..tape.trace import traced
 from ..tape.trust import NO_BIT, ROUNDINGS, bound, mark, shaken
 from .factor import solve
 from .plan import Bodies, bodywise, plan_of
 
 Floats = NDArray[np.float64]
-UNIT = 2.0**-53
+DOUBLE, UNIT = Hardware("float64", np.float64), 2.0**-53
 LIGHT = 1e-4  # a body is light below this part of the largest; where none is, ABM errs by 1e-10
 LOOKED_AT = 2000  # bodies up to which a motion without inertia is looked for, and what holds still
 SHAKES = 3  # perturbed solutions; a single one may by chance have the same residue
@@ -74,13 +77,18 @@ class LargeSolution:
 
 
 def trusted(
-    system: System, name: str, solve: Callable[[System], LargeSolution], stable: bool
+    system: System,
+    name: str,
+    solve: Callable[[System], LargeSolution],
+    stable: bool,
+    again: Callable[[list[Entries]], Floats],
 ) -> LargeSolution:
     """The solution that ``solve`` finds, marked by the rule of :mod:`kkt.tape.trust`.
 
     The answer of a ``stable`` order is not checked where no body is light.  Another is accepted
     where no body is light, joints accelerate and its backward error is small; else the entries are
-    perturbed by roundings and the answers compared.  Raises SingularError where no digit is right.
+    perturbed by roundings and the answers compared: ``again`` gives qdd for each.  Raises
+    SingularError where no digit is right.
     """
     found, even = solve(system), _even(system)
     if even and stable:
@@ -96,8 +104,7 @@ def trusted(
     idle = idle_motion(system, system.entries, UNIT) if system.tree.n <= LOOKED_AT else None
     if idle is not None:  # efforts that are zero there would leave rates of 0 over 0
         raise SingularError(f"order {name!r}: equation (4) is singular to float64: {idle.why}")
-    moved = (shaken(system.entries, ROUNDINGS * UNIT, times) for times in range(SHAKES))
-    others = np.array([solve(replace(system, entries=entries)).qdd for entries in moved])
+    others = again([shaken(system.entries, ROUNDINGS * UNIT, times) for times in range(SHAKES)])
     least = least_size(system) if system.tree.n <= LOOKED_AT else 0.0
     off = float(np.max(np.abs(others - found.qdd), initial=0.0))
     size = float(np.max(np.abs(others), initial=least))
@@ -116,13 +123,15 @@ def _accelerates(system: System, found: LargeSolution) -> bool:
     """Whether joints accelerate by more than what rounding of the forces on them may do."""
     tree, e = system.tree, system.entries
     owner = np.repeat(np.arange(tree.n), tree.dof)
-    if tree.n <= LOOKED_AT:
-        inertia = efforts_alone(tree, e)[1]
-    else:  # of the body alone, which is no more than the joint moves
-        inertia = (e.S * (e.M[owner] @ e.S[:, :, None])[:, :, 0]).sum(axis=1)
     force = np.abs(found.f).max(axis=1)[owner]
-    rounded = np.divide(UNIT * force, inertia, out=np.zeros_like(force), where=inertia > 0.0)
-    return bool(rounded.max(initial=0.0) <= bound(UNIT) * np.abs(found.qdd).max(initial=0.0))
+
+    def holds(inertia: Floats) -> bool:
+        rounded = np.divide(UNIT * force, inertia, out=np.zeros_like(force), where=inertia > 0.0)
+        return bool(rounded.max(initial=0.0) <= bound(UNIT) * np.abs(found.qdd).max(initial=0.0))
+
+    # inertia of the body alone is no more than what the joint moves, and is found with less work
+    own = (e.S * (e.M[owner] @ e.S[:, :, None])[:, :, 0]).sum(axis=1)
+    return ((own > 0.0).all() and holds(own)) or (tree.n <= LOOKED_AT and holds(efforts_alone(tree, e)[1]))
 
 
 def _even(system: System) -> bool:
@@ -154,7 +163,10 @@ def body_by_body(system: System, bodies: Bodies | None, relaxed: bool = False) -
     def solved(given: System) -> LargeSolution:
         return LargeSolution(given, *solve(given, plan, relaxed))
 
-    return trusted(system, name, solved, bodies is None or bodies.order.is_abm)
+    def again(moved: list[Entries]) -> Floats:
+        return np.array([solved(replace(system, entries=entries)).qdd for entries in moved])
+
+    return trusted(system, name, solved, bodies is None or bodies.order.is_abm, again)
 
 
 def solve_large(system: System, order: Any = None, *, relaxed: bool = False) -> LargeSolution:
@@ -202,7 +214,7 @@ def _by_tape(system: System, chosen: Plan) -> LargeSolution:
     sequence = chosen.sequence
     said = repr((sequence.name, sequence.rules, sequence.links, sequence.composites)).encode()
     key = blake2b(said + chosen.blocks.tobytes() + chosen.group.tobytes()).hexdigest()
-    tape: Tape | None = system.plans.get(key)
+    tape, rows = system.plans.get(key, (None, None))
     if tape is None or not tape.reads(system):
         instead = (
             "use abm, or another order that goes body by body, or factor equation (4) by a sparse solver "
@@ -213,8 +225,23 @@ def _by_tape(system: System, chosen: Plan) -> LargeSolution:
                 f"order {sequence.name!r}: does not go body by body, and such an order may have "
                 f"{MOST_BODIES:,} bodies, not {system.tree.n:,}; {instead}"
             )
-        tape = system.plans[key] = traced(system, symbolic(chosen, most=MOST_BLOCKS))
-    found = eliminate(system, tape, records=False)
-    if found.failed_at is not None:
-        raise SingularError(f"order {sequence.name!r}: {found.failed_at}")
-    return LargeSolution(system, found.qdd, found.pdd, found.f, found.error_estimate, found.marked)
+        tape = traced(system, symbolic(chosen, most=MOST_BLOCKS))
+        rows = tape.unknowns(system)
+        system.plans[key] = tape, rows
+
+    def solved(given: System) -> LargeSolution:
+        v = played(tape, DOUBLE.runner(tape), started(tape, given.entries, DOUBLE))
+        pivots = signed(v, tape.pivot_places[2])
+        if not (np.isfinite(pivots).all() and pivots.all()):
+            bad = first_bad(tape, answered(tape, v)[1])
+            raise SingularError(f"order {sequence.name!r}: {bad} for these numbers")
+        return LargeSolution(given, signed(v, rows.qdd), signed(v, rows.pdd), signed(v, rows.f))
+
+    def again(moved: list[Entries]) -> Floats:
+        places, values = zip(*map(tape.inputs.values, moved), strict=True)
+        start = entered(tape, DOUBLE, places[0], np.stack(values, axis=1))
+        v = played(tape, Runner(lanes_native), start)
+        found: Floats = np.sign(rows.qdd) * v[np.abs(rows.qdd)].T
+        return found
+
+    return trusted(system, sequence.name, solved, False, again)

@@ -25,7 +25,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ..arithmetic import Format, get_format
 from ..arithmetic.floats import lanes_native
-from ..arithmetic.formats import Chunk, Hardware, Lanes
+from ..arithmetic.formats import Chunk, Hardware, Runner
 from ..base.compiled import njit, uncollected
 from ..base.errors import FormatError, ModelError, OrderError, SingularError
 from ..base.shown import Shown
@@ -206,7 +206,7 @@ class Factor(Shown):
         desk, (found, sign), runner = self._desk.copy(), self._found, self.format.runner(self.symbolic.tape)
         if right.ndim == 2:
             desk, sign = np.repeat(desk[:, None], right.shape[1], axis=1), sign[:, None]
-            runner = Lanes(lanes_native)
+            runner = Runner(lanes_native)
         desk[self.symbolic.right] = right
         runner.run(self.symbolic.then.operations, desk)
         return desk[found] * sign

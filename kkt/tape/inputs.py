@@ -148,7 +148,7 @@ class InputSlots:
 
     def moved_joint(self, subspaces: Sequence[NDArray[Any]]) -> Hashable | None:
         """A body whose S has changed so that its pivot rows are not the tape's; None for none."""
-        for k, name in enumerate(self.names):
+        for k, name in enumerate(() if subspaces is self.subspaces else self.names):
             now = subspaces[k]
             if not np.array_equal(now, self.subspaces[k]) and pivot_rows(now) != self.pivot_rows(k):
                 return name
