@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -104,6 +105,11 @@ class Loop(Leaf):
         folder = getattr(getattr(self.compiled, "stats", None), "cache_path", None)
         name = f"{self.py_func.__name__}-{self.py_func.__code__.co_firstlineno}"
         return folder is not None and any(Path(folder).glob(f"*.{name}.*.nbi"))
+
+    @property
+    def ready(self) -> bool:
+        """Whether it runs at once: numba is loaded, and nothing is left to compile."""
+        return "numba" in sys.modules and self.on_disk
 
     def __call__(self, *args: Any) -> Any:
         entries = sum(x.size for x in args if isinstance(x, np.ndarray))

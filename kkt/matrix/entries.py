@@ -203,7 +203,7 @@ def assemble(
     pull, gravity = cast(state.wrench), cast(state.gravity)
 
     # and the right-hand side: bias of bodies, efforts of joints
-    if number is None and n >= MANY:
+    if number is None and (n >= MANY or outwards.ready):
         Phi, (v, a, b) = np.empty((n, 6, 6)), np.empty((3, n, 6))
         order = np.arange(n) if (parent < np.arange(n)).all() else breadth_first(parent)[0]
         outwards(order, parent, M, (R, p, offset, S, qd, own, pull), (Phi, v, a, b))

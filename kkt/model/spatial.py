@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..base.compiled import loop
 from .fields import Floats
 
-MANY = 1000  # bodies from which on a compiled loop is worth its loading
+MANY = 250  # bodies from which on a compiled loop is worth its loading
 
 
 @loop(few=MANY)

@@ -59,15 +59,13 @@ def test_arrays_and_graph_make_the_same_system(graph):
     np.testing.assert_array_equal(mine.refresh().rhs, theirs.rhs)
 
 
-@pytest.mark.parametrize(
-    "spec",
-    listed(["random_tree:n=500,seed=1", "random_tree:n=500,seed=2,joints=prismatic+revolute+universal"]),
-)
-def test_the_matrix_of_many_bodies_is_that_of_few(spec, monkeypatch):
+@pytest.mark.parametrize("more", listed(["1", "2,joints=prismatic+revolute+universal"]))
+def test_the_matrix_of_many_bodies_is_that_of_few(more, monkeypatch):
     """To the last bit, with children before parents, wrenches, and a contact, which asks for velocities."""
-    graph = kkt.from_spec(spec)
+    graph = kkt.from_spec(f"random_tree:n=240,seed={more}")
     graph, loops = relisted(graph, list(graph)[::-1]), [kkt.contact("b7", (0.1, 0.2, 0.3), damping=1.0)]
-    given = (None, None, None, np.random.default_rng(1).normal(size=(500, 6)))
+    given = (None, None, None, np.random.default_rng(1).normal(size=(240, 6)))
+    monkeypatch.setattr("pivotree.kkt.base.compiled.Loop.ready", False)
     few = kkt.build(graph, *given, loops=loops)
     few.matrix.check_format()
     for name in ("matrix.entries.MANY", "matrix.state.CACHED", "model.spatial.CACHED"):
