@@ -21,6 +21,7 @@ from ..comparison.row import digits_of
 from ..readings import Reading, fault, readings
 from ..readings.readings import of_order
 from ..report.make import check as require
+from ..study import cells
 from .tried import DATA, Floats, Mend, Robot, Tried, mends, search
 
 ORDERS = ("abm", "gain_abm", "modified_abm", "projected_abm", "square_root_abm", "crbm")
@@ -196,12 +197,11 @@ class _Looked:
             name = ", ".join(x.name for x in who)
             self.ways[name], self.programs[name] = way, who[0]
         self.known: defaultdict[str, list[Floats]] = defaultdict(list)
-        for name in list(self.ways):
-            told(name)
-            try:
-                self.errors(name)
-            except PivotreeError as error:
-                self.refused[name] = error.why
+        one = [get_format(format)]
+        known = cells(dict(self.ways), one, lambda name, _: told(name), lambda name, *_: self.errors(name))
+        for name, _, found in known:
+            if isinstance(found, PivotreeError):
+                self.refused[name] = found.why
                 del self.ways[name]
 
     def errors(self, name: str) -> list[Floats]:

@@ -10,26 +10,20 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from pivotree import kkt, orderings
-from pivotree.kkt import (
-    Elimination,
-    FormatError,
-    Matrix,
-    OrderError,
-    PivotreeError,
-    SingularError,
-    SymbolicFactor,
-)
+from pivotree.kkt import Elimination, FormatError, Matrix, OrderError, PivotreeError, SymbolicFactor
+from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.files import beside, check_file, made, stems
 from pivotree.kkt.base.foreign import added, loaded
 
+from ..study import cells
 from .charts import error_bars, pivot_errors
 from .spy import before_after, compare_orders, filmstrip, spy
 from .style import RASTER_DPI, settings, theme
@@ -238,13 +232,17 @@ def _pivots(r: Request) -> Figure:
     """Of orders that this robot does not rule out; where it rules out all, the first refusal is raised."""
     results: dict[str, Elimination] = {}
     refused = []
-    for name in r.orders or USUAL:
+    orders = {name: orderings.get(name) for name in r.orders or USUAL}
+
+    def answer(name: str, order: Any, format: Format) -> Elimination:
         r.progress(name)
-        run = partial(kkt.eliminate, r.system, orderings.get(name), r.format)
-        try:
-            results[name] = r.once(("run", name, r.format), run)
-        except (OrderError, SingularError) as error:
-            refused.append(error)
+        return r.once(("run", name, r.format), lambda: kkt.eliminate(r.system, order, format))
+
+    for name, _, found in cells(orders, [get_format(r.format)], lambda _, order: order, answer):
+        if isinstance(found, PivotreeError):
+            refused.append(found)
+        else:
+            results[name] = found
     if not results:
         raise refused[0]
     return pivot_errors(results, title="", among=r.orders or USUAL, **r.look)
