@@ -1,7 +1,8 @@
 """Orders of a matrix of one's own (pt.matrix): of the graph of its blocks, constrained to feasible pivots.
 
 A block whose own square block is zero waits until a block is gone that it is coupled with, since its
-pivot is zero before; a saddle point's multipliers so come after their variables.
+pivot is zero before; a saddle point's multipliers so come after their variables.  Where all that are
+left are zero, or an order does not wait, two unknowns are one pivot of 2 x 2, [x b; b 0].
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -16,24 +17,35 @@ if TYPE_CHECKING:
     Choice = Callable[[nx.Graph[Any], Hashable], Any]
 
 
-def groups(structure: Partition, cost: "Choice") -> list:
+def groups(structure: Partition, cost: "Choice", waits: bool = True) -> list:
     """One block after another: the feasible one of least cost in the graph that is left.
 
-    A cost may look at the block, its neighbours, and what couples these.
+    A cost may look at the block, its neighbours, and what couples these.  Where none is feasible, or
+    zeros do not wait, a zero z is a pivot with the cheapest x beside it; z's other neighbours then meet
+    each other, unless x is zero, too, and those of x.
     """
     graph, place = structure.graph.copy(), structure.index
-    costs = {k: cost(graph, k) for k, own in graph.nodes(data="diagonal") if own}
+    ready = {k for k, own in graph.nodes(data="diagonal") if own}
+    worth = {k: (cost(graph, k), place[k]) for k in graph}
     result: list = []
-    while costs:
-        block = min(costs, key=lambda k: (costs[k], place[k]))
-        near = list(graph[block])
-        graph.add_edges_from(combinations(near, 2))
-        graph.remove_node(block)
-        del costs[block]
-        changed = {other for k in near for other in graph[k] if other in costs}.union(near)
-        costs |= {k: cost(graph, k) for k in changed}
-        result.append([block])
-    return result + ([list(graph)] if len(graph) else [])  # a bracket that the engine refuses, or solves
+
+    def pivot(k: Hashable) -> list:
+        beside = [] if k in ready else [x for x in graph[k] if graph.nodes[x]["size"] == 1]
+        return [*([min(beside, key=worth.__getitem__)] if beside and graph.nodes[k]["size"] == 1 else []), k]
+
+    while len(graph):
+        alone = ready if waits and ready else graph
+        group = min(map(pivot, alone), key=lambda group: [worth[k] for k in reversed(group)])
+        through = set(graph[group[-1]]) - set(group)
+        near = set(graph[group[0]]) - set(group)
+        full = through if group[0] in ready else set()
+        graph.add_edges_from([*combinations(full, 2), *((a, b) for a in through for b in near - {a})])
+        graph.remove_nodes_from(group)
+        ready = (ready | full | through & near) - set(group)
+        changed = {other for k in through | near for other in graph[k]} | through | near
+        worth |= {k: (cost(graph, k), place[k]) for k in changed}
+        result.append(group)
+    return result
 
 
 def in_turn(structure: Partition, order: Iterable[Hashable]) -> list:
@@ -44,8 +56,12 @@ def in_turn(structure: Partition, order: Iterable[Hashable]) -> list:
 
 def degree(structure: Partition) -> list:
     """Fewest unknowns in the blocks that are left beside it (Tinney & Walker 1967, scheme 2)."""
-    size = dict(structure.graph.nodes(data="size"))
-    return groups(structure, lambda graph, k: sum(size[near] for near in graph[k]))
+    return groups(structure, degree_in)
+
+
+def degree_in(graph: "nx.Graph[Any]", k: Hashable) -> int:
+    """Unknowns of the blocks that one is coupled with."""
+    return sum(graph.nodes[near]["size"] for near in graph[k])
 
 
 def _partition(structure: Structure, name: str) -> Partition:
@@ -75,6 +91,11 @@ def _reverse_cuthill_mckee(structure: Structure) -> list:
     return in_turn(own, [own.names[k] for k in found.tolist()])
 
 
+def _bunch_kaufman(structure: Structure) -> list:
+    """The fewest unknowns beside it, a zero not waiting: it is a pivot of 2 x 2 with one beside it."""
+    return groups(_partition(structure, "bunch_kaufman"), degree_in, waits=False)
+
+
 def _nested_dissection(structure: Structure) -> list:
     """A few blocks cut the graph in halves and come last, and so on (George 1973), as METIS finds them."""
     own = _partition(structure, "nested_dissection")
@@ -95,9 +116,10 @@ GRAPHS: dict[str, Order] = {
     "minimum_fill": Order(_minimum_fill, "minimum_fill", "Tinney & Walker 1967, scheme 3"),
     "reverse_cuthill_mckee": Order(_reverse_cuthill_mckee, "reverse_cuthill_mckee", "Cuthill & McKee 1969"),
     "nested_dissection": Order(_nested_dissection, "nested_dissection", "George 1973; METIS"),
+    "bunch_kaufman": Order(_bunch_kaufman, "bunch_kaufman", "Bunch & Kaufman 1977, on structure alone"),
 }
 """Orders of matrices by name, beside ``natural`` and ``minimum_degree``, which robots have, too.
 
 >>> list(pt.orderings.GRAPHS)
-['minimum_fill', 'reverse_cuthill_mckee', 'nested_dissection']
+['minimum_fill', 'reverse_cuthill_mckee', 'nested_dissection', 'bunch_kaufman']
 """

@@ -189,7 +189,7 @@ class Asked:
 def _asked(system: Any, orders: Any, formats: Any, refine: int, residual: str) -> Asked:
     """What :func:`compare` is asked for, checked before any work."""
     if isinstance(system, Matrix):
-        orders = usual_of_matrices() if orders is None else orders
+        orders = usual_of_matrices(system) if orders is None else orders
         if refine:
             raise ModelError("compare: a matrix takes orders and formats; leave refine out")
     else:
@@ -269,8 +269,9 @@ def _on_matrix(
     )
 
 
-def usual_of_matrices() -> list[str]:
-    """Orders that are compared where none are named: METIS's where it is installed."""
+def usual_of_matrices(system: Matrix) -> list[str]:
+    """Orders that are compared where none are named: METIS's where it is installed, pairs where zeros are."""
     from importlib.util import find_spec
 
-    return [name for name in USUAL if name != "nested_dissection" or find_spec("pymetis")]
+    pairs = [] if system.structure.armature.all() else ["bunch_kaufman"]
+    return [name for name in USUAL if name != "nested_dissection" or find_spec("pymetis")] + pairs

@@ -329,7 +329,7 @@ def algorithm_of(system: System | Matrix, order: Any) -> dict[str, str]:
 def _suitable(system: System | Matrix) -> list[str]:
     """Registered orders, those that place multipliers where there are some."""
     if isinstance(system, Matrix):
-        return usual_of_matrices()
+        return usual_of_matrices(system)
     known = orderings.names(loops=bool(system.loops))
     few = (*FEW, *orderings.LOOPS) if system.loops else FEW
     return known if system.tree.n <= MEASURED else [name for name in few if name in known]

@@ -216,6 +216,9 @@ def plan_of(
     blocks = blocks[arranged(blocks, groups, graph.partner, rank, first)]
     paired = np.zeros(len(blocks), dtype=np.bool_)
     paired[:-1] = (graph.partner[blocks[:-1]] == blocks[1:]) & (groups[:-1] == groups[1:])
+    if isinstance(structure, Partition):  # any two unknowns that are a group
+        alone = (np.bincount(groups)[groups] == 2) & (graph.size[blocks] == 1)
+        paired[:-1] = alone[:-1] & alone[1:] & (groups[:-1] == groups[1:])
     check_complete(blocks, groups, graph, sequence.name)
     return Plan(sequence, graph, blocks, groups, paired)
 

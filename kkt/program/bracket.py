@@ -221,10 +221,13 @@ class PairPivot:
     A base pivot has the uses that elimination makes of the inverse of its square block A.
     """
 
-    def __init__(self, write: Writer, blocks: tuple[int, ...], X: Ref | None) -> None:
+    def __init__(
+        self, write: Writer, blocks: tuple[int, ...], X: Ref | None, unit: Ref | None = None
+    ) -> None:
         self.write = write
         self.blocks = blocks
         self.X = X
+        self.unit = unit  # by which columns are divided in z, where the coupling is another number than 1
         self._lower: dict[int | None, Ref | None] = {}  # None: the right-hand side
 
     def apply(self, c: Column) -> dict[int, Ref | None]:

@@ -30,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from ..base.errors import FormatError
 from ..matrix.blocks import FC, FJ, LAM, PDD, QDD, Block, F
@@ -368,8 +369,12 @@ class Tracer:
         w.at("pivot", *blocks)
         names = tuple(self.graph.block(b) for b in blocks)
         if self.is_pair(blocks):
-            self.records.append(PivotRecord(names, step, True, -1))
-            return PairPivot(w, blocks, A[blocks[0]][blocks[0]])
+            own, coupling = A[blocks[0]].values()
+            plain = blocks[0] // self.n == blocks[1] // self.n  # two unknowns of a matrix, not of (4)
+            unit = w.factor(coupling, ()) if plain and coupling is not None else None
+            value = -1 if unit is None else unit.value
+            self.records.append(PivotRecord(names, step, True, value, (0, int(plain))))
+            return PairPivot(w, blocks, own, unit)
         sizes = [int(self.graph.size[b]) for b in blocks]
         whole = w.square([[A[b][c] for c in blocks] for b in blocks], sizes)
         if self.joints and len(self.joints_of(blocks)) == self.joints:
@@ -395,8 +400,8 @@ class Tracer:
             pivot = self.make(blocks, own)
             columns = [*rest, *fronts.outside]
             C = {o: present({b: fronts.get(b, o) for b in blocks}) for o in columns}
-            C = {o: column for o, column in C.items() if column}
-            y = {b: fronts.rhs(b) for b in blocks}
+            C = {o: self.scaled(pivot, column, o) for o, column in C.items() if column}
+            y = self.scaled(pivot, {b: fronts.rhs(b) for b in blocks}, RHS)
             # C^T A^-1 C and C^T A^-1 y leave the rest at once
             for o1, o2 in pivot.coupled(C):
                 w.at("update", blocks[0], o1, o2)
@@ -406,6 +411,14 @@ class Tracer:
                 fronts.update_rhs(o1, w.neg(pivot.quadratic(C[o1], y, o1, None)))
             # and x = A^-1 (y - C x) waits for the way back
             self.backward.append(partial(self.back, pivot, C, y, w.step, w.pivot))
+
+    def scaled(self, pivot: BasePivot, column: Any, o: int) -> Any:
+        """A column in which z of a pair (x, z) is divided by what couples the two, where that is not 1."""
+        if isinstance(pivot, DensePivot) or pivot.unit is None:
+            return column
+        z = pivot.blocks[1]
+        with self.write.within("half", pivot.blocks[0], o):
+            return column | present({z: self.write.solve(pivot.unit, column.get(z))})
 
     def back(
         self, pivot: BasePivot, C: dict[int, dict[int, Ref]], y: dict[int, Ref | None], step: int, number: int
@@ -418,7 +431,8 @@ class Tracer:
             for b, ref in rows.items():
                 right[b] = w.at("right", b).sub(right[b], w.mul(ref, self.x.get(o)))
         w.at("x", *pivot.blocks)
-        self.x.update(present({b: w.named(x, "x", b) for b, x in pivot.apply(right).items()}))
+        found = self.scaled(pivot, pivot.apply(right), RHS)
+        self.x.update(present({b: w.named(x, "x", b) for b, x in found.items()}))
 
     def bracket(self, members: list[tuple[int, ...]], rows: list[int]) -> None:
         """The bracket's inverse by itself, then the couplings, then the update."""

@@ -23,10 +23,10 @@ from ..matrix.system import System, efforts_alone, least_size, require_system
 from ..model.spatial import cross
 from ..order.pivots import Plan, plan
 from ..proof.idle import idle_motion
-from ..proof.residual import backward_error, normwise_error, residue
+from ..proof.residual import backward_error, residue
 from ..structure.symbolic import symbolic
 from ..tape.player import answered, entered, first_bad, played, signed, started
-from ..tape.tape import BackwardError
+from ..tape.tape import BackwardError, Unknowns
 from ..tape.trace import traced
 from ..tape.trust import NO_BIT, ROUNDINGS, bound, mark, shaken
 from .factor import solve

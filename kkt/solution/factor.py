@@ -137,7 +137,7 @@ class Factor(Shown):
 
     @property
     def D(self) -> sp.csc_array:
-        """(unknowns, unknowns), symmetric: 1 x 1 blocks, and 2 x 2 blocks [[x, 1], [1, 0]]."""
+        """(unknowns, unknowns), symmetric: blocks of one row, and [[x, b], [b, 0]]; b is 1 in (4)."""
         return self._parts[1]
 
     def solve(self, b: ArrayLike) -> Floats:
@@ -241,7 +241,7 @@ class Factor(Shown):
         L = sp.csc_array((np.concatenate(entries).astype(dtype), at), shape=(size, size))
         first = np.flatnonzero(beside)
         D = sp.diags_array(d, dtype=dtype).tolil()
-        D[first, first + 1] = D[first + 1, first] = 1.0
+        D[first, first + 1] = D[first + 1, first] = beside[first]
         return L, sp.csc_array(D)
 
 
@@ -269,7 +269,7 @@ class _Local:
         if isinstance(pivot, PairPivot):
             x, z = (self.at(b) for b in pivot.blocks)
             X = np.zeros((len(x),) * 2) if pivot.X is None else value(pivot.X)
-            self.d[x], self.beside[x] = X.diagonal(), 1.0
+            self.d[x], self.beside[x] = X.diagonal(), 1.0 if pivot.unit is None else value(pivot.unit)[0, 0]
             self.L[x[:, None], z] = np.tril(X, -1)
         elif isinstance(pivot, DensePivot):
             F = value(pivot.factor)
@@ -295,7 +295,8 @@ class _Local:
         plain = np.setdiff1d(np.arange(size), [first, first + 1])
         out = np.empty_like(y)
         out[plain] = y[plain] / self.d[plain, None]
-        out[first], out[first + 1] = y[first + 1], y[first] - self.d[first, None] * y[first + 1]
+        out[first] = y[first + 1]
+        out[first + 1] = (y[first] - self.d[first, None] * y[first + 1]) / self.beside[first, None]
         return out.T
 
 
@@ -464,7 +465,7 @@ def _read(group: Group) -> list[Ref]:
     for pivot, couplings in group.stages:
         found += [ref for column in couplings.values() for ref in column.values()]
         if isinstance(pivot, PairPivot):
-            found += [] if pivot.X is None else [pivot.X]
+            found += [ref for ref in (pivot.X, pivot.unit) if ref is not None]
         elif isinstance(pivot, DensePivot):
             found.append(pivot.factor)
     return found

@@ -147,7 +147,8 @@ def symbolic(plan: Plan, most: int | None = None) -> SymbolicFactor:
     later = last[np.argsort(first, kind="stable")]
     diagonal = graph.diagonal[plan.blocks]
     pivot, parent, column_pointer, column_index, zero = kernels.eliminate(
-        pointer, later, diagonal, plan.paired, 1 << 62 if most is None else most
+        *(pointer, later, diagonal, plan.paired, 1 << 62 if most is None else most),
+        isinstance(graph.structure, Partition),
     )
     if most is not None and len(column_index) > most:
         reached = int(np.argmax(column_pointer))

@@ -37,10 +37,11 @@ def _gather(t, pointer, later, head, link, value, mark, out, filled):  # pragma:
 
 
 @loop(few=FEW_BLOCKS)
-def eliminate(pointer, later, diagonal, paired, most=1 << 62):  # pragma: no cover
+def eliminate(pointer, later, diagonal, paired, most, free):  # pragma: no cover
     """Eliminate on structure; edges that pivots add wait in linked lists at their earlier end.
 
-    Stops after the pivot that brings the factor to more than ``most`` blocks.
+    Stops after the pivot that brings the factor to more than ``most`` blocks.  Pairs are coupled by the
+    identity of (4), or, where they are ``free``, by any number.
     """
     count = len(pointer) - 1
     diagonal = diagonal.copy()
@@ -65,10 +66,10 @@ def eliminate(pointer, later, diagonal, paired, most=1 << 62):  # pragma: no cov
         out_pointer[t + 1] = filled
         last = t
         if paired[t] and not diagonal[t + 1]:
-            touched = False  # the identity between the two is no longer one
+            touched = free and mark[t + 1] != t  # the identity between the two is no longer one
             e = head[t]
             while e >= 0:
-                touched |= value[e] == t + 1
+                touched |= not free and value[e] == t + 1
                 e = link[e]
             if not touched:
                 last = t + 1
@@ -82,8 +83,7 @@ def eliminate(pointer, later, diagonal, paired, most=1 << 62):  # pragma: no cov
         clique = start if last == t else middle
         first = count
         for i in range(start, filled):
-            # a pair whose z has no other neighbour changes no block: nothing of a later pair
-            # waits for it
+            # a pair whose z has no other neighbour changes nothing, and no later pair waits for it
             idle = filled == clique and paired[out[i]]
             if out[i] != last and out[i] < first and not idle:
                 first = out[i]
@@ -91,14 +91,15 @@ def eliminate(pointer, later, diagonal, paired, most=1 << 62):  # pragma: no cov
             parent[last] = first
         link = _grow(link, used + (filled - clique) * (filled - start))
         value = _grow(value, used + (filled - clique) * (filled - start))
+        zero = free and last > t and not diagonal[t]  # neighbours of z alone meet those of x alone
         for i in range(clique, filled):
-            diagonal[out[i]] = True
-            # the first later neighbour of a single pivot passes the clique on, unless it is the
-            # first of a pair
+            diagonal[out[i]] |= not zero
+            # a single pivot's first later neighbour, unless it begins a pair, passes the clique on
             if last == t and out[i] != first and not paired[first]:
                 continue
-            for j in range(start, filled):
+            for j in range(start, middle if zero else filled):
                 low, high = min(out[i], out[j]), max(out[i], out[j])
+                diagonal[low] |= low == high
                 if low == high or out[j] == last or (clique <= j < i and (last > t or paired[first])):
                     continue
                 value[used], link[used] = high, head[low]

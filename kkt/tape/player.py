@@ -120,7 +120,7 @@ def signed(v: Values, slots: NDArray[np.int64]) -> NDArray[Any]:
 
 def zero_pivot(tape: Tape, step: int) -> Refusal:
     """The sentence for a division by zero in a step."""
-    blocks = [b for r in tape.program.pivots if r.step == step and not r.pair for b in r.blocks]
+    blocks = [b for r in tape.program.pivots if r.step == step and r.factor >= 0 for b in r.blocks]
     name = tape.program.name
     where = str(blocks[0]) if blocks else "of the joint axes"
     return Refusal(

@@ -11,7 +11,6 @@ export class Engine {
     this.made = new Map(); // key of an off-diagonal block -> step that made it, 0 at the start
     this.diagonal = new Int32Array(graph.count).fill(-1); // the same for diagonal blocks, -1: zero
     this.gone = new Int32Array(graph.count); // step that eliminated each block, 0 while it is left
-    this.touched = new Map(); // identities of pairs that a step has changed
     this.steps = [];
     this.fill = 0;
     this.thirds = 0; // of an operation, with dense blocks: whole numbers
@@ -69,14 +68,15 @@ export class Engine {
       updates: new Set(),
       updatesOf: [],
       diagonal: [],
-      touched: [],
       columns: [],
     };
     const again = members.find((b) => this.gone[b]);
     if (again !== undefined) return this._again(again);
-    for (const pivot of this.graph.inside(members)) {
+    const { graph } = this;
+    for (const pivot of graph.inside(members)) {
       const [x, z] = pivot;
-      const exact = z !== undefined && this.diagonal[z] < 0 && !this.touched.has(this.key(x, z));
+      const touched = [...this.steps, record].some(({ updates }) => !graph.plain && updates.has(this.key(x, z)));
+      const exact = this.near[x].has(z) && this.diagonal[z] < 0 && !touched;
       for (const blocks of exact || z === undefined ? [pivot] : [[x], [z]]) {
         if (blocks.length === 1 && this.diagonal[blocks[0]] < 0) {
           this._takeBack(record);
@@ -121,7 +121,6 @@ export class Engine {
       this.near[j].delete(i);
     }
     for (const b of record.diagonal) this.diagonal[b] = -1;
-    for (const key of record.touched) this.touched.delete(key);
   }
 
   _pivot(blocks, record, step) {
@@ -129,6 +128,7 @@ export class Engine {
     const [x, z] = blocks;
     const through = [...this.near[z ?? x]].filter((o) => o !== x);
     const beside = z === undefined ? [] : [...this.near[x]].filter((o) => o !== z);
+    const full = z === undefined || !this.graph.plain || this.diagonal[x] >= 0; // else [0 b; b 0]
     record.pivots.push(blocks);
     record.updatesOf.push(new Set());
     for (const b of blocks) {
@@ -141,8 +141,7 @@ export class Engine {
       this.gone[b] = step;
     }
     for (let i = 0; i < through.length; i++) {
-      this._update(through[i], through[i], record, step);
-      for (let j = i + 1; j < through.length; j++) this._update(through[i], through[j], record, step);
+      if (full) for (let j = i; j < through.length; j++) this._update(through[i], through[j], record, step);
       for (const other of beside) this._update(through[i], other, record, step);
     }
   }
@@ -164,9 +163,6 @@ export class Engine {
       this.near[i].add(j);
       this.near[j].add(i);
       record.fill.push(key);
-    } else if (this.graph.partner[i] === j && !this.touched.has(key)) {
-      this.touched.set(key, step);
-      record.touched.push(key);
     }
   }
 
@@ -214,8 +210,8 @@ export class Engine {
       return {
         refused: `${where} is no identity: only pdd with f (or qdd with fJ) of one body can be a pivot off the diagonal`,
       };
-    if (this.touched.has(key))
-      return { refused: `${where} is no identity any more: step ${this.touched.get(key)} changed it` };
+    const touched = this.steps.find(({ updates }) => updates.has(key));
+    if (touched) return { refused: `${where} is no identity any more: step ${touched.step} changed it` };
     const second = graph.split ? Math.min(row, col) : Math.max(row, col); // zero in an exact inverse
     if (this.diagonal[second] >= 0)
       return { refused: `${graph.name(second)} is no longer zero: pivot on it alone` };

@@ -111,6 +111,7 @@ export class BlockGraph {
 
   // Blocks of a bracket in the order in which they are pivots: pairs first, then pdd < f < fC < qdd.
   inside(members) {
+    if (this.plain && members.length === 2 && members.every((b) => this.size[b] === 1)) return [members];
     const here = new Set(members);
     const pairs = [];
     const single = [];

@@ -188,18 +188,18 @@ export class Trace {
 
   // The base pivot on blocks whose own square block is A[b][o].
   make({ blocks, pair }, A) {
-    if (pair) return new Pair(this.write, blocks, A.get(blocks[0]).get(blocks[0]));
+    const first = A.get(blocks[0]);
+    const made = pair ? new Pair(this.write, blocks, first.get(blocks[0])) : null;
+    if (pair && !this.graph.plain) return made;
     const sizes = blocks.map((b) => this.graph.size[b]);
-    const whole = this.write.square(
-      blocks.map((b) => blocks.map((o) => A.get(b).get(o))),
-      sizes,
-    );
+    const square = blocks.map((b) => blocks.map((o) => A.get(b).get(o)));
+    const whole = pair ? first.get(blocks[1]) : this.write.square(square, sizes);
     const steps = blocks.map((b) => this.step.get(b) + 1);
     const ref = this.write.factor(whole, new Set(steps).size > 1 || whole.rows > LARGE);
-    let first = 0;
-    const own = (block, k) => ({ block, step: steps[k], first, last: (first += sizes[k]) });
-    this.factors.push({ ref, rows: blocks.map(own) });
-    return new Dense(this.write, blocks, sizes, ref);
+    let last = 0;
+    const own = (block, k) => ({ block, step: steps[k], first: last, last: (last += sizes[k]) });
+    this.factors.push({ ref, rows: blocks.slice(0, whole.rows).map(own) });
+    return pair ? Object.assign(made, { unit: ref }) : new Dense(this.write, blocks, sizes, ref);
   }
 
   // Every pivot meets all that is coupled to it, inside the group and out, at once.
@@ -210,18 +210,20 @@ export class Trace {
       const rest = members.slice(place + 1).flatMap((other) => other.blocks);
       const own = new Map(blocks.map((b) => [b, new Map(blocks.map((o) => [o, fronts.get(b, o)]))]));
       const made = this.make(pivot, own);
+      const scale = (z, value) => (z === blocks[1] && made.unit ? w.solve(made.unit, value) : value);
+      const scaled = (column) => new Map([...column].map(([b, value]) => [b, scale(b, value ?? null)]));
       const C = new Map();
       for (const o of [...rest, ...fronts.outside]) {
         const column = present(blocks.map((b) => [b, fronts.get(b, o)]));
-        if (column.size) C.set(o, column);
+        if (column.size) C.set(o, scaled(column));
       }
-      const y = new Map(blocks.map((b) => [b, fronts.get(b, RHS)]));
+      const y = scaled(blocks.map((b) => [b, fronts.get(b, RHS)]));
       for (const [a, b] of made.coupled(C)) fronts.subtract(a, b, made.quadratic(C.get(a), C.get(b), a, b));
       for (const [o, column] of C) fronts.subtract(o, RHS, made.quadratic(column, y, o, RHS));
       const finish = () => {
         const right = new Map(y);
         for (const [o, rows] of C) for (const [b, e] of rows) right.set(b, w.sub(right.get(b), w.mul(e, x.get(o))));
-        for (const [b, value] of present(made.apply(right))) x.set(b, value);
+        for (const [b, value] of present(scaled(made.apply(right)))) x.set(b, value);
       };
       this.backward.push({ step, finish });
     });

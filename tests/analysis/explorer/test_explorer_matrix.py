@@ -13,15 +13,16 @@ from pivotree.analysis.explorer import explorer_data, write_page
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(9, 9)) * (RNG.random((9, 9)) < 0.5)
 DENSE = X + X.T + np.diag([4.0, 5, 0, 4, 6, 4, 5, 0, 7])
+ZEROS = DENSE * ~np.eye(9, dtype=bool) + np.diag([5.0, 0, 3, 0, 6, 0, 2, 0, 0])
 SADDLE = pt.matrix(np.array([[2.1, 0.3, 1], [0.3, 2.7, 1], [1, 1, 0]]), name="saddle")
 BLOCKS = pt.matrix(DENSE, blocks={"a": [8, 0, 2], "b": [1], "c": [3, 4], "d": [6, 7, 5]})
 
 
 @needs_node
-@pytest.mark.parametrize("system", [pt.matrix(DENSE + 3 * np.eye(9)), BLOCKS, SADDLE])
+@pytest.mark.parametrize("system", [pt.matrix(DENSE + 3 * np.eye(9)), pt.matrix(ZEROS), BLOCKS, SADDLE])
 def test_numbers_and_operations_are_the_engine_s(system):
     names, formats = system.structure.names, ["float64", "float32", "bfloat16"]
-    data = json.loads(json.dumps(explorer_data(system, None, ["natural", "minimum_fill"], ["float32"])))
+    data = json.loads(json.dumps(explorer_data(system, None, ["natural", "bunch_kaufman"], ["float32"])))
     first, second, *rest = data["orders"][0]["groups"]
     own = {"links": "whole", "split": False, "rules": {}, "groups": [[*first, *second], *rest]}
     orders = [*data["orders"], own, own | {"rules": {"couple": "carried", "rank_update": "gain"}}]
