@@ -20,30 +20,35 @@ if TYPE_CHECKING:
 def groups(structure: Partition, cost: "Choice", waits: bool = True) -> list:
     """One block after another: the feasible one of least cost in the graph that is left.
 
-    A cost may look at the block, its neighbours, and what couples these.  Where none is feasible, or
-    zeros do not wait, a zero z is a pivot with the cheapest x beside it; z's other neighbours then meet
-    each other, unless x is zero, too, and those of x.
+    Where none is feasible, or zeros do not wait, a zero z is a pivot with the cheapest x beside it; z's
+    other neighbours then meet each other, unless x is zero, too, and those of x.
     """
     graph, place = structure.graph.copy(), structure.index
     ready = {k for k, own in graph.nodes(data="diagonal") if own}
-    worth = {k: (cost(graph, k), place[k]) for k in graph}
     result: list = []
+    known: dict[Hashable, Any] = {}  # costs, until an edge of a neighbour is new
+
+    def worth(k: Hashable) -> Any:
+        if k not in known:
+            known[k] = cost(graph, k), place[k]
+        return known[k]
 
     def pivot(k: Hashable) -> list:
         beside = [] if k in ready else [x for x in graph[k] if graph.nodes[x]["size"] == 1]
-        return [*([min(beside, key=worth.__getitem__)] if beside and graph.nodes[k]["size"] == 1 else []), k]
+        return [*([min(beside, key=worth)] if beside and graph.nodes[k]["size"] == 1 else []), k]
 
     while len(graph):
         alone = ready if waits and ready else graph
-        group = min(map(pivot, alone), key=lambda group: [worth[k] for k in reversed(group)])
+        group = min(map(pivot, alone), key=lambda group: [worth(k) for k in reversed(group)])
         through = set(graph[group[-1]]) - set(group)
         near = set(graph[group[0]]) - set(group)
         full = through if group[0] in ready else set()
         graph.add_edges_from([*combinations(full, 2), *((a, b) for a in through for b in near - {a})])
         graph.remove_nodes_from(group)
         ready = (ready | full | through & near) - set(group)
-        changed = {other for k in through | near for other in graph[k]} | through | near
-        worth |= {k: (cost(graph, k), place[k]) for k in changed}
+        for k in {*through, *near}:
+            for other in (k, *graph[k]):
+                known.pop(other, None)
         result.append(group)
     return result
 

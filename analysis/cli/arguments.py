@@ -14,6 +14,7 @@ MODEL_HELP = (
     "name: chain:100, example3:m1=1e8,case=2, random_tree:n=50,seed=1, humanoid, four_bar "
     "(pivotree models: all of them); a .xacro file is a program, which xacro runs"
 )
+OR_MATRIX = "; or a symmetric matrix of your own, in a Matrix Market file FILE.mtx"
 ORDER_HELP = "a name (pivotree orders), FILE.json, or FILE.py:FUNCTION, a program of yours, which is run"
 FORMATS_HELP = (
     "float64, float32, tf32, bfloat16, float16, e5m2, e4m3, pBITS or pBITSeEXPONENT (to 25 bits), "
@@ -23,9 +24,13 @@ FORMATS_HELP = (
 )
 
 
-def add_model(command: Parser, state: bool = True, needed: bool = True, loops: bool = True) -> None:
+def add_model(
+    command: Parser, state: bool = True, needed: bool = True, loops: bool = True, matrix: bool = False
+) -> None:
     """The model, how it is read, loops and contacts beside it, and one state of it."""
-    command.add_argument("model", metavar="MODEL", nargs=None if needed else "?", help=MODEL_HELP)
+    command.add_argument(
+        "model", metavar="MODEL", nargs=None if needed else "?", help=MODEL_HELP + OR_MATRIX * matrix
+    )
     model = command.add_argument_group("the model")
     model.add_argument(
         "--urdf",

@@ -24,7 +24,7 @@ COMMANDS = {
     "simulate": "what an order's rounding costs an adaptive integrator",
     "sweep": "trees x orders x formats x states into one table; resumes where it ended",
     "export": "forward dynamics by an order, as portable C or CUDA",
-    "tune": "the cheapest order for a robot, beside crbm and abm",
+    "tune": "the cheapest order for a robot or a matrix, beside others",
     "reproduce": "what the papers print, beside ours",
     "orders": "what orders there are, with their sources",
     "models": "what can be named as MODEL, beside files",
@@ -83,6 +83,7 @@ def parser(wanted: str | None = None) -> argparse.ArgumentParser:
     top = _Parser(
         prog="pivotree",
         description="Forward-dynamics algorithms as sequences of pivots on one sparse matrix.",
+        epilog="compare, solve, figure, blame, list, explore and tune take a symmetric FILE.mtx, too",
     )
     top.add_argument("--version", action="store_true", help="print the version and exit")
     top.add_argument(

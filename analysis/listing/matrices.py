@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
-from pivotree.kkt.base.errors import OrderError, SizeError
+import numpy as np
+
+from pivotree.kkt.base.errors import SizeError
 from pivotree.kkt.order.pivots import plan
 from pivotree.kkt.order.sequence import as_order
 from pivotree.kkt.solution.matrix import Matrix
@@ -120,10 +123,10 @@ def of_matrix(system: Matrix, order: Any) -> MatrixListing:
     for near in later:
         if near:
             later[min(near)] |= near - {min(near)}
-    count = sum(3 + len(near) for near in later)
-    if count > LINES:
+    told = sum(3 + len(near) for near in later)
+    if told > LINES:
         raise SizeError(
-            f"order {chosen.name!r}: takes {count:,} lines on {system.name}, and {LINES:,} are told; list a "
+            f"order {chosen.name!r}: takes {told:,} lines on {system.name}, and {LINES:,} are told; list a "
             "smaller matrix of its kind"
         )
     return MatrixListing(
@@ -164,8 +167,53 @@ def latex(told: MatrixListing) -> str:
     return "\n".join([*parts, "\\end{document}\n"])
 
 
+def python(told: MatrixListing) -> str:
+    """A numpy script that runs: a function of A and b, and the matrix's own below it."""
+
+    def written(node: Any) -> str:
+        if isinstance(node, Sum):
+            signed = "".join(f" {'-' if term.sign < 0 else '+'} {written(term.node)}" for term in node.terms)
+            return signed.removeprefix(" + ").strip()
+        if isinstance(node, Leaf):
+            at = ", ".join(index.letter for index in node.index)
+            rows = f"np.ix_(at[{at.replace(', ', '], at[')}])"
+            given = {MATRIX: f"A[{rows}]", RIGHT: f"b[at[{at}]]"}
+            return given.get(node.family, f"{SYMBOLS[node.family].text}[{at}]")
+        first, *rest = map(written, node.args)
+        if node.op == "inner":
+            return f"{rest[0]}.T @ np.linalg.solve({first}, {rest[1]})"
+        return f"{first} @ {rest[0]}" if node.op == "mul" else f"np.linalg.solve({first}, {rest[0]})"
+
+    numbers, system = count(), told.system
+    lines = []
+    for _, made in told.steps(lambda _: str(next(numbers))):
+        for line in made:
+            at = ", ".join(index.letter for index in line.index)
+            lines.append(f"    {SYMBOLS[line.family].text}[{at}] = {written(line.expression)}")
+    groups = [np.concatenate([system.rows[k] for k in group]).tolist() for group in told.groups]
+    table = system.matrix.tocoo()
+    return f"""import numpy as np
+
+
+def solve(A, b):
+    {f"x of A x = b, A symmetric with blocks where {told.system.name} has them: {told.order}"!r}
+    at = {groups}  # rows of each group
+    D, W, y, x = {{}}, {{}}, {{}}, {{}}
+{chr(10).join(lines)}
+    return np.concatenate([x[k] for k in range(len(at))])[np.argsort(np.concatenate(at))]
+
+
+A = np.zeros(({system.size}, {system.size}))
+A[{table.row.tolist()}, {table.col.tolist()}] = {table.data.tolist()}
+b = np.array({system.rhs.tolist()})
+
+if __name__ == "__main__":
+    print(solve(A, b))
+"""
+
+
 def render(told: MatrixListing, style: str) -> str:
-    """As the room's own ``render``; there is no script, whose loops are over bodies."""
+    """As the room's own ``render``."""
     if style == "python":
-        raise OrderError(f"style python: is of robots, and {told.system.name} is a matrix; use text or latex")
+        return python(told)
     return latex(told) if style == "latex" else text(told, "=" if style == "text" else "←")

@@ -23,7 +23,7 @@ EXAMPLES = (
 
 
 def declare(command: Parser) -> None:
-    add_model(command)
+    add_model(command, matrix=True)
     add_order(command, "crbm")
     command.add_argument(
         "--as",

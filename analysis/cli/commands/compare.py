@@ -42,7 +42,7 @@ EXAMPLES = (
 
 
 def declare(command: Parser) -> None:
-    add_model(command)
+    add_model(command, matrix=True)
     command.add_argument(
         "--frames",
         default="given",

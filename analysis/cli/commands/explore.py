@@ -16,7 +16,7 @@ EXAMPLES = ("explore", "explore chain:3", "explore robot.urdf -o page.html", "ex
 
 
 def declare(command: Parser) -> None:
-    add_model(command, needed=False)
+    add_model(command, needed=False, matrix=True)
     command.set_defaults(model=DEFAULT)
     add_order(command, None, several=True)
     add_format(command, "float64,float32,bfloat16,float16", several=True)

@@ -23,7 +23,7 @@ EXAMPLES = (
 
 def declare(command: Parser) -> None:
     command.add_argument("kind", nargs="?", metavar="KIND", help="of figure; without it the kinds are listed")
-    add_model(command, needed=False)
+    add_model(command, needed=False, matrix=True)
     add_order(command, None, several=True)
     command.add_argument("--step", type=int, metavar="K", help="after this many brackets")
     add_format(command, "float32")

@@ -17,7 +17,7 @@ EXAMPLES = ("list chain:4 --order abm", "list robot.urdf --order crbm --style la
 
 
 def declare(command: Parser) -> None:
-    add_model(command)
+    add_model(command, matrix=True)
     add_order(command, "abm")
     command.add_argument(
         "--style",

@@ -66,7 +66,7 @@ EXAMPLES = (
 
 
 def declare(command: Parser) -> None:
-    add_model(command)
+    add_model(command, matrix=True)
     add_order(command, "abm")
     add_format(command, "float64")
     command.add_argument(

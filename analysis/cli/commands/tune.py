@@ -27,7 +27,7 @@ EXAMPLES = ("tune robot.urdf", "tune robot.urdf -o mine.json")
 
 
 def declare(command: Parser) -> None:
-    add_model(command, state=False)
+    add_model(command, state=False, matrix=True)
     command.add_argument(
         "--composites",
         metavar="HOW",
@@ -144,7 +144,7 @@ def tuned(structure):
 
 def _of_matrix(options: argparse.Namespace, matrix: kkt.Matrix, file: Path | None) -> int:
     """The cheapest order of a matrix of one's own, beside registered ones."""
-    refuse(options, SQUARED * matrix.structure.n**2, "", "give pt.matrix larger blocks")
+    refuse(options, SQUARED * matrix.structure.n**2, "", "compare counts minimum_degree and minimum_fill")
     rows: list[dict[str, Any]] = []
     with progress_shown() as progress:
         found = analysis.search(matrix, most=options.most, tick=progress)

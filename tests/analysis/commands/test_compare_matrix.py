@@ -58,6 +58,10 @@ def test_an_order_is_listed_by_the_matrix_s_own_names(file, capsys):
     assert "D_(c a) = A_{(c a),(c a)} - W_{b,(c a)}ᵀ D_b⁻¹ W_{b,(c a)}" in listing.render(told)
     assert r"D_{\text{(c a)}} &= A_{\text{(c a)},\text{(c a)}} - W_" in listing.render(told, "latex")
     A = pt.matrix(file).matrix.toarray()
+    for order in ([["b"], ["c", "a"]], [["c"], ["a"], ["b"]]):
+        script: dict = {}
+        exec(listing.render(listing.of(matrix, order), "python"), script)
+        assert np.allclose(script["solve"](2 * script["A"], script["b"]), 0.5)
     known = {f"b_{i}": row.sum() for i, row in enumerate(A)}
     known |= {f"A_{i}{'_' * (max(i, j) > 9)}{j}": A[i, j] for i in range(16) for j in range(16)}
     for line in re.findall(r"^  (\S+ = .*)$", re.sub(r"{(\d+),(\d+)}", r"\1_\2", out), re.M):
