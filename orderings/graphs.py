@@ -59,13 +59,8 @@ def in_turn(structure: Partition, order: Iterable[Hashable]) -> list:
     return groups(structure, lambda graph, k: turn[k])
 
 
-def degree(structure: Partition) -> list:
-    """Fewest unknowns in the blocks that are left beside it (Tinney & Walker 1967, scheme 2)."""
-    return groups(structure, degree_in)
-
-
-def degree_in(graph: "nx.Graph[Any]", k: Hashable) -> int:
-    """Unknowns of the blocks that one is coupled with."""
+def degree(graph: "nx.Graph[Any]", k: Hashable) -> int:
+    """Unknowns of the blocks that one is coupled with (Tinney & Walker 1967, scheme 2)."""
     return sum(graph.nodes[near]["size"] for near in graph[k])
 
 
@@ -98,7 +93,7 @@ def _reverse_cuthill_mckee(structure: Structure) -> list:
 
 def _bunch_kaufman(structure: Structure) -> list:
     """The fewest unknowns beside it, a zero not waiting: it is a pivot of 2 x 2 with one beside it."""
-    return groups(_partition(structure, "bunch_kaufman"), degree_in, waits=False)
+    return groups(_partition(structure, "bunch_kaufman"), degree, waits=False)
 
 
 def _nested_dissection(structure: Structure) -> list:

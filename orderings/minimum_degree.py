@@ -6,7 +6,7 @@ from typing import Any
 
 from pivotree.kkt import Partition, Structure
 
-from .graphs import degree as degree_of_blocks
+from . import graphs
 from .registry import order
 
 Block = tuple[str, Any]
@@ -16,7 +16,7 @@ Block = tuple[str, Any]
 def minimum_degree(structure: Structure) -> list:
     """Greedy: the feasible pivot with fewest neighbours, a pair (pdd f) counting as one."""
     if isinstance(structure, Partition):
-        return degree_of_blocks(structure)
+        return graphs.groups(structure, graphs.degree)
     near: dict[Block, set[Block]] = defaultdict(set)
     for k in structure.names:
         others: tuple[Block, ...] = (("pdd", k), ("qdd", k), ("pdd", structure.parent_of(k)))
