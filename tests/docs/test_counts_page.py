@@ -80,13 +80,3 @@ def test_kernels_are_counted_and_fitted(load):
         assert all(abm.at(7)[at] <= peer[kind](7) for peer in (printed, pinocchio))
     rows = kernels.kernel_rows([crbm, cholesky, abm], family)
     assert [row[-1] for row in rows[-3:]] == ["1,833 + 1,694", "1,634 + 1,270", "1,843 + 1,577 + 32"]
-
-
-@pytest.mark.product
-def test_heavy_members_have_no_kernel(load, monkeypatch):
-    kernels = load("counts_kernels")
-    family = FAMILIES["revolute"]
-    monkeypatch.setattr(kernels, "MOST", 3000)
-    (count,) = kernels.kernel_counts([polynomial("abm", family)], family)
-    assert list(count.counted) == [1, 2, 3, 4] and not count.polynomials
-    assert kernels.kernel_rows([count], family) == [("abm", "no polynomial", "", "", "")]
