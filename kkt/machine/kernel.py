@@ -24,7 +24,9 @@ from ..matrix.blocks import Block
 from ..matrix.configuration import Configuration
 from ..matrix.system import System
 from ..model.loops import Loop
+from ..order.sequence import OrderLike
 from ..program.joint_space import SOLVERS
+from ..tape.tape import Tape
 from ..tape.trust import ZERO
 from . import equivalent
 from .builtin import Builtin
@@ -52,7 +54,7 @@ FRAMES = ("own", "world")
 
 def compile(
     model: Any,
-    order: Any,
+    order: OrderLike | Tape,
     format: str | Format = "float64",
     *,
     outputs: Sequence[str] = ("qdd",),

@@ -32,7 +32,7 @@ from ..matrix.blocks import (
     require_structure,
 )
 from ..matrix.system import System
-from .sequence import OrderFunction, PivotSequence, as_sequence
+from .sequence import OrderLike, PivotSequence, as_sequence
 
 # Kinds inside a bracket that are not used as a pair: the order in which they can be pivots.
 PRIORITY = (0, 3, 1, 1, 2, 4)  # of pdd, qdd, f, fJ, fC, lam
@@ -156,7 +156,7 @@ class Plan:
         return self.graph.split or self.sequence.rules.elimination == "orthogonal"
 
 
-def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Structure) -> Plan:
+def plan(order: OrderLike, structure: Structure) -> Plan:
     """Check a sequence against a structure, and number its blocks.
 
     ``order`` is a PivotSequence, a list of groups, or a function from the structure to either of

@@ -116,6 +116,7 @@ class PivotSequence:
 
 
 OrderFunction = Callable[[Structure], "PivotSequence | Iterable[Any]"]
+OrderLike = PivotSequence | OrderFunction | str | Iterable[Any]  # by itself, its name, or its groups
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from ..base.shown import Shown
 from ..matrix.entries import Entries
 from ..matrix.system import System, require_system
 from ..model.fields import checked, shape_of
-from ..order.sequence import OrderFunction, PivotSequence
+from ..order.sequence import OrderLike
 from ..program.columns import ContinuedProgram
 from ..program.derivatives import solve
 from ..program.tracer import require_general
@@ -77,9 +77,7 @@ def solved(system: System, tape: Tape, format: Format, rhs: ArrayLike) -> Column
     )
 
 
-def joint_space_inverse(
-    system: System, order: PivotSequence | OrderFunction | Tape | Any, format: str | Format = "float64"
-) -> Solved:
+def joint_space_inverse(system: System, order: OrderLike | Tape, format: str | Format = "float64") -> Solved:
     """The (N, N) matrix d qdd / d tau, symmetric, in the tree's order [1/(kg m^2), 1/(kg m), 1/kg].
 
     It is the block (qdd, qdd) of K^-1: the inverse of the joint-space inertia H Phi M Phi* H* of
@@ -273,9 +271,7 @@ class Derivatives(Shown, Jacobians):
         return facts | ({"marked:": self.marked} if self.marked else {})
 
 
-def derivatives(
-    system: System, order: PivotSequence | OrderFunction | Tape | Any, format: str | Format = "float64"
-) -> Derivatives:
+def derivatives(system: System, order: OrderLike | Tape, format: str | Format = "float64") -> Derivatives:
     """d qdd / dq, dqd and dtau (N, N) of forward dynamics, by the same pivots as qdd.
 
     Equation (4) of Ascher, Pai & Cloutier 1996 is K x = r, so that dx = K^-1 (dr - dK x): further
@@ -311,9 +307,7 @@ def derivatives(
     return traced_derivatives(system, order)(chosen)
 
 
-def traced_derivatives(
-    system: System, order: PivotSequence | OrderFunction | Tape | Any
-) -> Callable[[Format], Derivatives]:
+def traced_derivatives(system: System, order: OrderLike | Tape) -> Callable[[Format], Derivatives]:
     """:func:`derivatives`, traced once: the function returned runs them in any format."""
     base = tape_for(system, order)
     kinds = ("qdd", "lambda") if system.loops else ("qdd",)

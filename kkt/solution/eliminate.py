@@ -17,7 +17,7 @@ from ..base.foreign import is_whole
 from ..matrix.blocks import Block
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System, require_system
-from ..order.sequence import OrderFunction, PivotSequence
+from ..order.sequence import OrderLike
 from ..program.tracer import require_general
 from ..proof.certify import certify
 from ..proof.longer import longer, of_slots
@@ -36,7 +36,7 @@ CORRECTIONS = 100  # at most, of a refinement or a proximal iteration
 
 def eliminate(
     system: System | Matrix,
-    order: PivotSequence | OrderFunction | Tape | Any,
+    order: OrderLike | Tape | None,
     format: str | Format = "float64",
     *,
     records: bool = True,
@@ -212,7 +212,7 @@ def _in_balls(
 
 
 def joint_space_inertia(
-    system: System, order: PivotSequence | OrderFunction | Tape, format: str | Format = "float64"
+    system: System, order: OrderLike | Tape, format: str | Format = "float64"
 ) -> NDArray[Any]:
     """The N x N matrix H Phi M Phi* H* of equation (3) [kg m^2, kg m, kg], in the tree's order.
 

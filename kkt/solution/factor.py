@@ -32,7 +32,7 @@ from ..base.shown import Shown
 from ..matrix.blocks import Block
 from ..matrix.system import System, require_system
 from ..order.pivots import Plan, plan, unknowns_of
-from ..order.sequence import TEN, OrderFunction, PivotSequence, as_sequence
+from ..order.sequence import TEN, OrderLike, as_sequence
 from ..program.bracket import BasePivot, DensePivot, PairPivot
 from ..program.columns import ContinuedProgram
 from ..program.program import Program, Ref
@@ -300,9 +300,7 @@ class _Local:
         return out.T
 
 
-def factor(
-    system: System | Matrix, order: PivotSequence | OrderFunction | Any, format: str | Format = "float64"
-) -> Factor:
+def factor(system: System | Matrix, order: OrderLike, format: str | Format = "float64") -> Factor:
     """P A P^T = L D L^T of (4), or of :func:`kkt.matrix`, by an order's pivots, and what solves with them.
 
     ``L``, ``D`` and ``perm`` are as scipy.sparse has them, ``solve`` takes right-hand sides, ``inverse``

@@ -267,7 +267,8 @@ class Entering(Tracer):
 
     def __init__(self, factor: Any, of: Matrix) -> None:
         super().__init__(factor)
-        self.of, self.given = of, Given(self.write)
+        self.of: Matrix = of
+        self.given: Given = Given(self.write)
 
     def enter_matrix(self) -> None:
         n = self.n

@@ -20,7 +20,7 @@ from ..matrix.blocks import Block
 from ..matrix.system import System, require_system
 from ..model.spatial import paths
 from ..order.pivots import plan
-from ..order.sequence import OrderFunction, PivotSequence, as_sequence
+from ..order.sequence import OrderLike, PivotSequence, as_sequence
 from ..program.program import Program
 from ..program.tracer import program_of
 from ..structure.symbolic import SymbolicFactor, symbolic
@@ -35,7 +35,7 @@ KEPT = 1_000_000  # operations of the tapes that are kept with a system
 MAX_UPDATES = 3_000_000  # of pairs of blocks, in one trace
 
 
-def trace(system: System, order: PivotSequence | OrderFunction | Any, composites: str | None = None) -> Tape:
+def trace(system: System, order: OrderLike, composites: str | None = None) -> Tape:
     """Eliminate once on structure and write the tape that every number format reads.
 
     Source: equation (4) of Ascher, Pai & Cloutier 1996; docs/elimination.md tells how.
@@ -110,7 +110,7 @@ def kept(system: System, sequence: PivotSequence, make: Callable[[], Tape]) -> T
     return found
 
 
-def tape_for(system: System, order: PivotSequence | OrderFunction | Tape | Any = None) -> Tape:
+def tape_for(system: System, order: OrderLike | Tape | None = None) -> Tape:
     """The tape of an order; one that was traced before must fit this system.
 
     None stands for leaf to root, body by body (articulated body), which every tree allows.

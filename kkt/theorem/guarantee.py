@@ -36,7 +36,7 @@ from ..arithmetic import Format, Mixed, get_format
 from ..base.errors import FormatError
 from ..matrix.system import System, build, in_general
 from ..model.tree import require_graph
-from ..order.sequence import TEN, PivotSequence, Rules
+from ..order.sequence import TEN, OrderLike, PivotSequence, Rules
 from ..proof.idle import span
 from ..tape.tape import Tape
 from ..tape.trace import trace
@@ -131,7 +131,7 @@ class Guarantee:
 
 def guarantee(
     tree: nx.DiGraph[Any],
-    order: Any,
+    order: OrderLike,
     format: str | Format = "float64",
     *,
     limits: Limits = MappingProxyType({}),
