@@ -6,7 +6,6 @@ import pickle
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
 import flint
 import matplotlib.image
@@ -16,7 +15,6 @@ import pytest
 import pivotree as pt
 from pivotree.analysis import figures
 from pivotree.analysis.report import robot_report
-from pivotree.analysis.sweep import read_config, sweep
 
 
 @pytest.fixture(scope="module")
@@ -37,21 +35,19 @@ def test_a_line_says_what_there_is(system):
     assert repr(proved) == f"<Certified chain_3: 20 digits, {proved.bits} bits, order abm>"
 
 
-def test_nonzeros_are_those_of_the_matrix():
+@pytest.mark.parametrize("layout", ["kind", "body"])
+def test_nonzeros_are_those_of_the_matrix(layout):
     for tree in (pt.binary(4), pt.humanoid(), pt.chain(7)):
         loops = [pt.contact(list(tree)[-1], (0.1, 0.0, 0.2))]
-        system = pt.build(tree, loops=loops)
+        system = pt.build(tree, layout=layout, loops=loops)
         assert system.nonzeros == system.matrix.nnz
 
 
-def test_results_with_rows_are_tables_of_text_of_html_and_of_pandas(system, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("s.toml").write_text('output = "s.csv"\nmodels = ["chain:2"]\norders = ["abm"]')
-    swept = sweep(read_config(Path("s.toml")), jobs=1)
+def test_results_with_rows_are_tables_of_text_of_html_and_of_pandas(system):
     found = pt.compare(system, ["crbm", "abm"], ["float32"])
     blamed = pt.blame(pt.build(pt.chain(20)), "crbm", "float32")
     asked = robot_report(pt.chain(2), "chain:2", ["crbm", "abm"], ["float32"], states=3)
-    for result in (found, blamed, asked, swept, found.eliminations["abm", "float32"]):
+    for result in (found, blamed, asked, found.eliminations["abm", "float32"]):
         rows, (first, head, *lines) = result.records(), str(result).splitlines()
         assert first == repr(result) and len(lines) == len(rows) > 1 and len(first) < 120
         assert set(head.split()) <= set(result.shown) <= set(rows[0])
@@ -82,6 +78,8 @@ def test_a_notebook_shows_a_table_and_the_matrix(system):
     picture = ElementTree.fromstring(html[html.index("<svg") : html.index("</svg>") + 6])
     cells = re.findall(r"M\d+ \d+h1v1h-1z", picture.find("path").get("d"))
     assert len(cells) == system.matrix.nnz  # 39 unknowns: an entry is a cell
+    letters = ["M", "M", "M", "-Φ", "-Φ", "1", "1", "1", "Hᵀ", "Hᵀ", "Hᵀ"]  # one triangle, by blocks
+    assert sorted(text.text for text in picture.iter("text")) == sorted([*letters, *"HHH111", "-Φᵀ", "-Φᵀ"])
     assert "nonzeros" in html and "chain_3" in html
     assert "<svg" not in system.tree._repr_html_()
 
@@ -97,8 +95,7 @@ def test_a_notebook_shows_a_figure_at_two_pixels_for_one(system):
 def test_results_are_pickled_copied_and_compared(system):
     kernel, proved = pt.compile(system.graph, "abm"), pt.certify(system, 40)
     results = [kernel, proved, pt.eliminate(system, "abm"), pt.compare(system, ["abm"], ["float32"])]
-    touch = pt.contact("j3", (0.1, 0.0, 0.0))
-    parts = [system.structure, system.state, system.pattern, system.entries, touch]
+    parts = [system.structure, system.state, system.pattern, system.entries, pt.contact("j3", (0, 0, 0.1))]
     for one in [*results, system, system.tree, pt.trace(system, "abm"), *parts]:
         for other in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one), copy.copy(one)):
             assert one in parts or repr(other) == repr(one)

@@ -7,7 +7,7 @@ Plots are written as SVG by hand, since a matrix must be displayed without matpl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -52,14 +52,7 @@ class Shown:
 
 
 class Tabled(Shown):
-    """A result with rows: ``print`` shows them as a table, notebooks too, and pandas takes them.
-
-    >>> print(pt.compare(pt.build(pt.chain(3)), ["crbm", "abm"], ["float32"]))
-    <Comparison chain_3: 3 bodies, 3 freedoms, 2 rows>
-    order  format   digits  fill_blocks  flops  height
-    crbm   float32  6.94    6            279    9
-    abm    float32  6.94    2            456    9
-    """
+    """A result with rows: ``print`` shows them as a table, notebooks too, and pandas takes them."""
 
     shown: ClassVar[tuple[str, ...]]  # columns that are displayed, in order
 
@@ -112,16 +105,25 @@ def _written(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else sentence(value, 120)
 
 
-def spy(matrix: sp.csc_array, name: str) -> str:
-    """Where a square matrix has entries, as SVG in the colour of the text around it."""
+def spy(matrix: sp.csc_array, name: str, letters: Iterable[tuple[slice, slice, str]] = ()) -> str:
+    """Where a square matrix has entries, as SVG in the colour of the text around it.
+
+    ``letters`` are written over blocks, (rows, columns, letter), where every entry is a cell.
+    """
     size = matrix.shape[0]
     cells = min(size, CELLS)
     entries = matrix.tocoo()
     places = np.unique(np.stack([entries.row.astype(np.int64), entries.col]) * cells // max(size, 1), axis=1)
     marks = "".join(f"M{x} {y}h1v1h-1z" for y, x in places.T)
+    told = "".join(
+        f"<text x='{(j.start + j.stop) / 2}' y='{(i.start + i.stop) / 2}'>{escape(letter)}</text>"
+        for i, j, letter in letters
+    )
+    side, faint = (2 * SIDE, ".2") if told else (SIDE, "1")
     return (
         f"<svg role='img' aria-label='{escape(name, quote=True)}: where the matrix has entries' "
-        f"width='{SIDE}' height='{SIDE}' viewBox='-.5 -.5 {cells + 1} {cells + 1}'>"
+        f"fill='currentColor' width='{side}' height='{side}' viewBox='-.5 -.5 {cells + 1} {cells + 1}'>"
         f"<rect width='{cells}' height='{cells}' fill='none' stroke='currentColor' "
-        f"stroke-width='{cells / SIDE:.3f}'/><path d='{marks}' fill='currentColor'/></svg>"
+        f"stroke-width='{cells / SIDE:.3f}'/><path d='{marks}' opacity='{faint}'/>"
+        f"<g font-size='3' text-anchor='middle' dominant-baseline='central'>{told}</g></svg>"
     )

@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError
-from ..base.shown import LARGEST, Shown, spy
+from ..base.shown import CELLS, LARGEST, Shown, spy
 from ..model.joints import GENERAL
 from ..model.loops import Loop, checked_loops, warn_if_open
 from ..model.spatial import Array, levels, locked_inertia, transpose
@@ -34,6 +34,15 @@ from .state import State, coordinates, require_independent, state_of
 
 SHARE = 0.01  # less than this of the size of qdd is what a cancellation has left
 Floats = NDArray[np.float64]
+LETTERS = {("pdd", "pdd"): "M", ("pdd", "f"): "-Φ", ("qdd", "f"): "H", ("qdd", "qdd"): "A"}  # of blocks
+LETTERS |= {("lam", "pdd"): "G", ("lam", "lam"): "-ε"}
+
+
+def _letter(row: Block, column: Block) -> str:
+    """What (4) calls the block in a row and a column of blocks."""
+    kinds = row.kind, column.kind
+    one = row.body == column.body and {*kinds} == {"pdd", "f"}
+    return "1" if one else LETTERS.get(kinds) or f"{LETTERS[kinds[::-1]]}ᵀ"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -75,7 +84,9 @@ class System(Shown):
         } | ({"loops": len(self.loops)} if self.loops else {})
 
     def picture(self) -> str:
-        return spy(self.matrix, self.name) if self.size <= LARGEST else ""
+        few = self.blocks.items() if self.size <= CELLS else ()
+        letters = [(i, j, _letter(a, b)) for a, i in few for b, j in few if self.matrix[i, j].nnz]
+        return spy(self.matrix, self.name, letters) if self.size <= LARGEST else ""
 
     @cached_property
     def blocks(self) -> dict[Block, slice]:
