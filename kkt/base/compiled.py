@@ -11,12 +11,14 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property, update_wrapper
+from functools import cache, cached_property, update_wrapper
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
 import numpy as np
+
+from .errors import PivotreeWarning
 
 INSTALLED = {"site-packages", "dist-packages"}  # folders that an installer fills and clears
 USERS = "UserProvidedCacheLocator,UserWideCacheLocator"  # numba's names: NUMBA_CACHE_DIR, the user's cache
@@ -39,12 +41,18 @@ def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **o
     except RuntimeError as error:
         if "cannot cache" not in str(error):
             raise
-        warnings.warn(
-            "no folder can be written in which numba would keep compiled code, so that every run compiles "
-            "it again; set NUMBA_CACHE_DIR to a folder that you may write",
-            stacklevel=2,
-        )
+        _not_kept()
         return numba.njit(**options)(function)
+
+
+@cache
+def _not_kept() -> None:  # said once in a process: numba makes Python forget what was said
+    warnings.warn(
+        "no folder can be written in which numba would keep compiled code, so that every run compiles it "
+        "again; set NUMBA_CACHE_DIR to a folder that you may write",
+        PivotreeWarning,
+        stacklevel=3,
+    )
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from .errors import FormatError
+from .errors import FormatError, PivotreeWarning
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> Path:
@@ -120,6 +120,7 @@ def remove_parts(found: Iterable[Path], ended: Callable[[int], bool] = lambda pi
             warnings.warn(
                 f"{left}: is written by a process on {written[1]}, or was left by one that was "
                 "killed; in that case remove it",
+                PivotreeWarning,
                 stacklevel=2,
             )
         elif written and ended(int(written[2])):

@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import FormatError
+from ..base.errors import FormatError, PivotreeWarning
 from ..base.files import beside
 
 Arrays = dict[str, NDArray[Any]]
@@ -59,6 +59,7 @@ def folder() -> Path | None:
         warnings.warn(
             f"cache folder {path}: {open_to}, so that nothing compiled is kept or read there; make "
             "it yours alone (chmod 700), or name another with PIVOTREE_CACHE",
+            PivotreeWarning,
             stacklevel=2,
         )
         return None

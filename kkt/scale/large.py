@@ -7,7 +7,7 @@ traced on the whole tree, as for :func:`kkt.eliminate`, and its tape is played.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any
@@ -54,9 +54,9 @@ class LargeSolution:
     """
 
     system: System
-    qdd: Floats  # (N,) joint accelerations [rad/s^2, m/s^2]
-    pdd: Floats  # (n, 6) minus spatial accelerations, gravity included
-    f: Floats  # (n, 6) joint forces [N m, N]
+    qdd: Floats = field(repr=False)  # (N,) joint accelerations [rad/s^2, m/s^2]
+    pdd: Floats = field(repr=False)  # (n, 6) minus spatial accelerations, gravity included
+    f: Floats = field(repr=False)  # (n, 6) joint forces [N m, N]
     error_estimate: float | None = None  # of qdd, relative; None where no second run was needed
     marked: str | None = None  # why the answer should not be relied on (:mod:`kkt.tape.trust`)
 

@@ -40,14 +40,14 @@ class Conditioning:
     (12, '3.8e+07')
     """
 
-    moved: NDArray[Any]  # (N,) sum over the data e of |d qdd_i / d e| |e| [as qdd]
-    qdd: NDArray[Any]  # (N,) in float64
+    moved: NDArray[Any] = field(repr=False)  # (N,) sum over the data e of |d qdd_i / d e| |e| [as qdd]
+    qdd: NDArray[Any] = field(repr=False)  # (N,) in float64
     shares: dict[str, float]  # shares of M, H, Phi, a, b, tau in kappa; their sum is 1
-    inverse_inertia: NDArray[Any]  # (N, N) d qdd / d tau, of rank N - held
+    inverse_inertia: NDArray[Any] = field(repr=False)  # (N, N) d qdd / d tau, of rank N - held
     held: int = 0  # freedoms that closed loops and contacts take away
     least: float = 0.0  # size that errors of qdd are relative to, where no qdd is larger [as qdd]
-    reach: NDArray[Any] = field(default_factory=lambda: np.zeros(0))  # (N,) what efforts, gravity and rates
-    #                      can do to each joint, all magnitudes summed [as qdd]
+    # (N,) what efforts, gravity and rates can do to each joint, all magnitudes summed [as qdd]
+    reach: NDArray[Any] = field(default_factory=lambda: np.zeros(0), repr=False)
 
     @property
     def kappa(self) -> float:

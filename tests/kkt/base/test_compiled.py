@@ -38,9 +38,9 @@ def test_python_interprets_a_loop_as_numba_compiles_it(name, monkeypatch):
 def test_without_a_folder_for_compiled_code_a_loop_compiles_all_the_same(monkeypatch):
     monkeypatch.setattr(numba.config, "CACHE_LOCATOR_CLASSES", "UserProvidedCacheLocator")
     monkeypatch.setattr(numba.config, "CACHE_DIR", "/dev/null/no")
-    with pytest.warns(UserWarning, match="set NUMBA_CACHE_DIR to a folder that you may write"):
-        twice = njit(lambda x: 2 * x, cache=True)
-    assert twice(21) == 42
+    with pytest.warns(pt.PivotreeWarning, match="set NUMBA_CACHE_DIR to a folder that you may write") as said:
+        twice, thrice = (njit(one, cache=True) for one in (lambda x: 2 * x, lambda x: 3 * x))
+    assert (twice(21), thrice(14), len(said)) == (42, 42, 1)
 
 
 def test_compiled_code_of_an_installed_file_is_kept_in_the_users_cache_alone(tmp_path):
