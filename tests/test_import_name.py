@@ -1,6 +1,7 @@
 """One import name: pivotree lives beside other people's kkt, orderings, analysis and papers."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from helpers import ROOT
 import pivotree as pt
 
 ROOMS = ("kkt", "orderings", "analysis", "papers")
+CHANGES = (ROOT / "CHANGELOG.md").read_text()
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
@@ -168,6 +170,9 @@ def test_every_place_that_says_the_version_says_that_of_pyproject():
     short = version.rpartition(".")[0]
     said = {"CITATION.cff": f"\nversion: {version}\n", "docs/prior_art.md": f"  version = {{{short}}},"}
     said["README.md"] = f"> version {short}, "
+    day = re.search(rf"^## {re.escape(version)}, (\d{{4}}-\d\d-\d\d)$", CHANGES, re.M)[1]
+    said["CITATION.cff"] += f"date-released: {day}\n"
+    said[".zenodo.json"] = f'  "version": "{version}",\n  "publication_date": "{day}",\n'
     assert [file for file, text in said.items() if text not in (ROOT / file).read_text()] == []
     assert pt.__version__ == version
 
