@@ -16,3 +16,4 @@ assert_type(pt.__version__, str)
 pt.eliminat(system, "abm")  # type: ignore[attr-defined]
 print(pt.eliminate(system, "abm").qd)  # type: ignore[attr-defined]
 pt.compare(system, orders=3)  # type: ignore[arg-type]
+pt.eliminate(system, 3)  # type: ignore[arg-type]
