@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from pivotree.analysis.proofs import statements
-from pivotree.analysis.proofs.prove import Proof, prove_one
+from pivotree.analysis.proofs.prove import Proof, prove
 from pivotree.kkt import PivotreeError
 
 from .item import Progress, Results
@@ -34,8 +34,9 @@ def rows(progress: Progress, title: str, only: str = "") -> Results:
     }
     if not found:
         raise PivotreeError(f"equations: no statement of {title} has {only!r} in its name")
-    for name in sorted(found, key=lambda name: _order(found[name])):
-        yield told(found[name], prove_one(name, progress))
+    names = sorted(found, key=lambda name: _order(found[name]))
+    for proof in prove(names, done=lambda proof: progress(f"{proof.name}: {proof.status}")):
+        yield told(found[proof.name], proof)
 
 
 def told(place: str, p: Proof) -> Row:

@@ -77,10 +77,13 @@ def _told(claims: list[Any], what: str, progress: Callable[[str], None]) -> Iter
         yield claim
 
 
-def prove(names: list[str], workers: int, done: Callable[[Proof], None] | None = None) -> list[Proof]:
+def prove(
+    names: list[str], workers: int | None = None, done: Callable[[Proof], None] | None = None
+) -> list[Proof]:
     """Decide statements side by side; ``done`` hears of each as it comes.  In the given order."""
     found: dict[str, Proof] = {}
-    if workers < 2 or len(names) < 2:
+    workers = min(workers or os.cpu_count() or 1, len(names))
+    if workers < 2:
         for name in names:
             found[name] = prove_one(name)
             if done is not None:

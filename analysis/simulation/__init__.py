@@ -2,7 +2,7 @@
 
 from ..states.manifold import begun
 from .integration import SCIPY, Integration
-from .motion import Keeper, Motion, Record
+from .motion import Motion, Record
 from .run import Simulation, simulate
 
-__all__ = ["SCIPY", "Integration", "Keeper", "Motion", "Record", "Simulation", "begun", "simulate"]
+__all__ = ["SCIPY", "Integration", "Motion", "Record", "Simulation", "begun", "simulate"]

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .motion import Keeper, Record
+from .motion import Record
 
 Rates = Callable[[NDArray[Any]], NDArray[Any]]  # (m, states) -> (m, states)
 
@@ -94,7 +94,10 @@ class _Run:
         self.rejected = np.zeros(m, dtype=np.int64)
         self.refused = np.zeros(m, dtype=np.int64)  # tries of the step under way
         self.alive = np.arange(m)
-        self.kept = [Keeper(row) for row in self.y]
+        # who, and where each step began, its length, tries and end, and the state there; first the start
+        begun = np.arange(m), self.t.copy(), self.h.copy(), self.refused.copy(), self.t.copy(), y.copy()
+        self.steps: list[tuple[NDArray[Any], ...]] = [begun]
+        self.failed: list[str | None] = [None] * m
 
     def begin(self, who: NDArray[np.int64], rates: Rates) -> None:
         """Slopes and error scales of new steps, which no retry renews; the last step ends in time.
@@ -126,12 +129,9 @@ class _Run:
         self.rejected[who] += ~good
         self.refused[who] = np.where(fresh, 0, self.refused[who]) + ~good
         if good.any():
-            self.y[who[good]] = settle(after[good])
-        for i in np.flatnonzero(good):
-            lane = who[i]
-            self.kept[lane].keep(
-                float(t[i]), float(h[i]), 1 + int(self.refused[lane]), float(self.t[lane]), self.y[lane]
-            )
+            went = who[good]
+            self.y[went] = settle(after[good])
+            self.steps.append((went, t[good], h[good], 1 + self.refused[went], self.t[went], self.y[went]))
         self.end(who, worst, good)
 
     def following(self, h: NDArray[Any], worst: NDArray[Any], good: NDArray[np.bool_]) -> NDArray[Any]:
@@ -156,12 +156,19 @@ class _Run:
             (stuck & ~number, "an acceleration is not a number"),
         ):
             for lane in who[mask]:
-                self.kept[lane].failed = f"{why} at t = {self.t[lane]:.4g} s"
+                self.failed[lane] = f"{why} at t = {self.t[lane]:.4g} s"
         self.alive = who[~(over | many | stuck)]
 
     def records(self) -> list[Record]:
-        counts = zip(self.kept, self.evaluations.tolist(), self.rejected.tolist(), strict=True)
-        return [kept.record(evaluations, rejected) for kept, evaluations, rejected in counts]
+        lane, *columns = (np.concatenate(column) for column in zip(*self.steps, strict=True))
+        order, ends = np.argsort(lane, kind="stable"), np.cumsum(1 + self.accepted)[:-1]
+        counts = np.stack([self.evaluations, self.accepted, self.rejected], axis=1).tolist()
+        each = zip(counts, self.failed, *(np.split(x[order], ends) for x in columns), strict=True)
+        rows = [
+            (*count, *(x.astype(float) for x in (t, y, start[1:], h[1:])), failed, tries[1:])
+            for count, failed, start, h, tries, t, y in each
+        ]
+        return [Record(*row) for row in rows]
 
 
 def stages(

@@ -50,40 +50,6 @@ class Record:
         return float(self.t[-1])
 
 
-class Keeper:
-    """One start that is under way: its accepted steps, and the states after them.
-
-    >>> from pivotree.analysis.simulation import Keeper
-    >>> start = Keeper(np.array([1.0]))
-    >>> start.keep(0.0, 0.1, 1, 0.1, np.array([0.9]))
-    >>> start.record(evaluations=6, rejected=0).t
-    array([0. , 0.1])
-    """
-
-    def __init__(self, y: NDArray[Any]) -> None:
-        self.states: list[tuple[float, NDArray[Any]]] = [(0.0, y.copy())]
-        self.steps: list[tuple[float, float, int]] = []  # start, length, tries
-        self.failed: str | None = None
-
-    def keep(self, start: float, h: float, tries: int, t: float, y: NDArray[Any]) -> None:
-        """An accepted step of length h, and the state y at its end t."""
-        self.steps.append((start, h, tries))
-        self.states.append((t, y.copy()))
-
-    def record(self, evaluations: int, rejected: int) -> Record:
-        return Record(
-            evaluations,
-            len(self.steps),
-            rejected,
-            np.array([t for t, _ in self.states]),
-            np.array([y for _, y in self.states], dtype=np.float64),
-            np.array([start for start, *_ in self.steps]),
-            np.array([h for _, h, _ in self.steps]),
-            self.failed,
-            np.array([tries for *_, tries in self.steps], dtype=np.int64),
-        )
-
-
 ALONE = 20  # states of a motion with loops whose accelerations are looked at
 
 
@@ -172,12 +138,15 @@ class Motion:
 
     def rates(self, y: NDArray[Any]) -> NDArray[Any]:
         """(m, nx + N) in the type of y; the accelerations are formed in the kernel's format."""
-        sound = np.isfinite(y).all(1)
-        y = np.where(sound[:, None], y, y.dtype.type(1.0))  # a try that has overflowed
-        x, qd = y[:, : self.nx], y[:, self.nx :]
-        qdd = self.kernel(x, qd, self.tau)
-        rates = np.concatenate([self.kernel.rate(x, qd), qdd.astype(y.dtype)], axis=1)
-        return np.where(sound[:, None], rates, np.nan)
+        sound = np.isfinite(y)
+        if not sound.all():  # a try that has overflowed
+            whole = sound.all(1)[:, None]
+            return np.where(whole, self.rates(np.where(whole, y, y.dtype.type(1.0))), np.nan)
+        # a kernel takes a fiftieth of the time for contiguous arrays in its own type, one row a state
+        x, qd = np.ascontiguousarray(y[:, : self.nx]), np.ascontiguousarray(y[:, self.nx :])
+        tau = np.full(qd.shape, self.tau, self.kernel.number.dtype)
+        qdd = self.kernel(x, qd, tau)
+        return np.concatenate([self.kernel.rate(x, qd), qdd.astype(y.dtype)], axis=1)
 
     def doubt(self, y: NDArray[Any], *wrench: NDArray[Any]) -> str | None:
         """At how many of some states (m, nx + N) the accelerations do not hold, and why; or None.

@@ -74,7 +74,7 @@ def sweep(
     for i, q1 in enumerate(turns):
         if i % 100 == 0:
             progress(f"{i} of {angles} angles")
-        system = kkt.build(tree, q={BASE: 0.0, TIP: float(q1)})
+        system = first.refresh({BASE: 0.0, TIP: float(q1)})
         exact[i] = kkt.certify(system, 16, rounded_to=format).qdd[base]
         kappa[i] = np.linalg.cond(kkt.joint_space_inertia(system, inertia))
         for order, tape in tapes.items():

@@ -36,7 +36,6 @@ NAMES = {
     "crbm_com@world": ("CRBM, centres in the world's frame", "crbm", ALIKE),
 }  # order, and frames if not the links' own -> name, what the paper prints of it, and how near
 
-
 PRINTED = ("float32", "float32", "cholesky")
 
 
@@ -96,14 +95,10 @@ def ensemble(
     name = tree.graph["name"]
     pivots, _, frames = order.partition("@")
     progress(f"{name}, {order} in {format}")
-
-    def tick(t: float) -> None:
-        progress(f"{name}, {order} in {format}: {t:.1f} s")
-
     dense = solver if order.startswith("crbm") and "+" not in order else None
-    return simulate(
-        tree, pivots, format, integration, solver=dense, frames=frames or "own", tick=tick, **options
-    )
+    options |= {"solver": dense, "frames": frames or "own"}
+    options["tick"] = lambda t: progress(f"{name}, {order} in {format}: {t:.1f} s")
+    return simulate(tree, pivots, format, integration, **options)
 
 
 def count(r: float, order: str, runs: dict[str, Simulation], as_printed: bool) -> Value:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
-from pivotree.analysis.simulation import Keeper, Motion, Record
+from pivotree.analysis.simulation import Motion, Record
 
 from ..item import Progress, Results, value
 from .robot import planar_robot
@@ -49,9 +49,9 @@ class Rosenbrock:
 
         Raises PivotreeError where a step becomes too small.
         """
-        kept, t, h = Keeper(y), 0.0, self.first
+        steps, failed, t, h = [(0.0, 0.0, 0, 0.0, y)], None, 0.0, self.first
         evaluations = rejected = 0
-        while t < seconds and kept.failed is None:
+        while t < seconds and failed is None:
             slope, J = jacobian(rates, y)
             scale = np.abs(y) + np.abs(h * slope) + TINY
             h, tries = min(h, seconds - t), 0
@@ -65,11 +65,13 @@ class Rosenbrock:
                     raise kkt.PivotreeError(f"rosenbrock: the step becomes too small at t = {t:.4g} s")
             evaluations, rejected = evaluations + 1 + len(y) + 2 * tries, rejected + tries - 1
             begin, t, y = t, t + h if t + h < seconds else seconds, after
-            kept.keep(begin, h, tries, t, y)
+            steps.append((begin, h, tries, t, y))
             h *= SAFETY * worst**GROW if worst > ERRCON else MOST
-            if t < seconds and len(kept.steps) >= self.most:
-                kept.failed = f"more than {self.most} steps at t = {t:.4g} s"
-        return kept.record(evaluations, rejected)
+            if t < seconds and len(steps) > self.most:
+                failed = f"more than {self.most} steps at t = {t:.4g} s"
+        begun, lengths, tried, ends, states = (np.array(column) for column in zip(*steps, strict=True))
+        last = begun[1:], lengths[1:], failed, tried[1:]
+        return Record(evaluations, len(steps) - 1, rejected, ends, states, *last)
 
 
 def jacobian(rates: Rates, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

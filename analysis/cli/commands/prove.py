@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from typing import Any
 
@@ -39,11 +38,7 @@ def run(options: argparse.Namespace) -> int:
     names = chosen(options.only, list(statements()))
     with progress_shown("proving", len(names)) as progress:
         decided = iter(range(1, len(names) + 1))
-        proofs = prove(
-            names,
-            min(os.cpu_count() or 1, len(names)),
-            lambda proof: progress(f"{proof.status}: {proof.name}", next(decided)),
-        )
+        proofs = prove(names, done=lambda proof: progress(f"{proof.status}: {proof.name}", next(decided)))
     if options.json:
         print_json([proof.as_dict() for proof in proofs])
     else:
