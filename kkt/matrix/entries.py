@@ -165,7 +165,7 @@ class Entries:
     a: Array  # (n, 6) bias accelerations
     b: Array  # (n, 6) bias forces
     tau: Array  # (N,) joint efforts
-    # of closed loops and contacts, one after another:
+    # the rows of closed loops and contacts stand one after another
     G: Array = field(default_factory=lambda: np.zeros((0, 6)))  # C* Phi* on the first body, then
     #                       on the second, m rows each; the first body's enter with minus
     gamma: Array = field(default_factory=lambda: np.zeros(0))  # (m,) of each
@@ -202,7 +202,7 @@ def assemble(
     R, p, qd, own = map(cast, (state.R, state.p, state.qd, state.joint_bias))
     pull, gravity = cast(state.wrench), cast(state.gravity)
 
-    # and the right-hand side: bias of bodies, efforts of joints
+    # the right-hand side: bias of bodies, efforts of joints
     if number is None and (n >= MANY or outwards.ready):
         Phi, (v, a, b) = np.empty((n, 6, 6)), np.empty((3, n, 6))
         order = np.arange(n) if (parent < np.arange(n)).all() else breadth_first(parent)[0]

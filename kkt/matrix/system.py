@@ -299,7 +299,7 @@ def build(
     own = own_entries(state)
     pattern = pattern_of(compiled, state, entries.a, own)
 
-    # what an order may see: tree and ties without values
+    # an order sees the tree and the ties, without values
     ties = tuple(
         Tie(
             closure.loop.name,

@@ -619,7 +619,7 @@ class Bracket:
                 w.pivot = owner[b]
                 x[b] = w.named(ref, "x", b) or ref
             return
-        # what is known outside goes to the right
+        # unknowns outside are known by now, and go to the right
         right = dict(self.y)
         for o, column in self.C.items():
             for b, ref in column.items():

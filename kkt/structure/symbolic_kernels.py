@@ -79,7 +79,7 @@ def eliminate(pointer, later, diagonal, paired, most, free):  # pragma: no cover
                 parent[t] = last
         if last == t and not diagonal[t]:
             return pivot, parent, out_pointer, out[:filled], t
-        # what is coupled: all of out[start:filled] with the part from ``clique`` on
+        # the pivot couples all of out[start:filled] with the part from ``clique`` on
         clique = start if last == t else middle
         first = count
         for i in range(start, filled):

@@ -64,7 +64,7 @@ def differentiated(
         qd, held = (system.state.qd, system.state.loops) if traced is None else traced[:2]
         moved = MotionColumns(columns, system.structure, _motion(system, given, qd))
         moved.closings += [Closing(moved, pair) for pair in tied(given, held)]
-    # of traced entries alone: rounded ones are no rotations to the last digit
+    # columns in the rows qdd alone need exact rotations, which traced entries are and rounded ones are not
     reduced = None if moved is None or traced is None else traced[2](moved, columns.base)
     parts, rights = {}, list[Right]()
     for by in dict.fromkeys(by for _, by in asked.values()):

@@ -29,7 +29,7 @@ from ..program.program import Instruction, Ref
 from . import emit, rigid
 from .emit import Emitter, Operation, Scalars
 
-# whose ``info`` is not about the robot
+# operations whose ``info`` holds sizes, and nothing of the robot
 SIZED = ("eye", "cross", "rows", "stack", "square")
 
 

@@ -348,7 +348,7 @@ class Patterns:
             return INPUT
         if i.op == "factor" and (i.info or self.program.shapes[i.out][0] > LARGEST):
             return LARGE
-        # which blocks are there
+        # a stack or a square has another template where other blocks of it are zero
         there = tuple([ref is None for ref in i.args]) if i.op in ("stack", "square") else ()
         return self.known.operation(i.op, i.symmetric, self._info(i), *there)
 

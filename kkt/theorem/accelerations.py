@@ -172,7 +172,7 @@ def biases(sizes: Sizes) -> tuple[float, bool]:
     squares, small = 0.0, True
     for level in reversed(tree.levels):
         for k in level[~sizes.still[level]].tolist():
-            # where b_k is added to what children hand on, and what they have handed on
+            # b_k is rounded as it is added to the children's forces, which have errors of their own
             force = (F[k] + found.sizes.size[k] * sizes.bias[k] * bool(children[k])) * unit
             if force.any():
                 held = weight(found.least[k], force)

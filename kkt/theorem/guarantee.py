@@ -84,7 +84,7 @@ def too_narrow(
         if tree.parent[k] >= 0:
             lengths.append(float(Turn(system, ranges, k, unit).apply(np.ones(6)).max()))
         high = max(high, max(lengths) * max(lengths))
-        # of a body without children the pivot alone is asked: nothing is rounded into its inertia
+        # a body without children answers for its pivot alone: nothing is rounded into its inertia
         matrices = [0.5 * (own + own.T), held[k]][: 1 + int((tree.parent == k).any())]
         if not all(np.isfinite(X).all() for X in matrices):  # beyond float64 itself
             low, high = 0.0, np.inf

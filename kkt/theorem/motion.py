@@ -94,7 +94,7 @@ def _gyroscopic(system: System, M: Floats, k: int, at: tuple[float, float], unit
     # w x I w has the parts (I_j - I_k) w_j w_k, and |w_j w_k| is at most half the square of |w|
     spread = np.array([moments[2] - moments[1], moments[2] - moments[0], moments[1] - moments[0]])
     slack = 1e-9 * float(np.abs(exact[:3, :3]).max())
-    # as the format holds it M_k is less than what it was rounded from, by this share at most
+    # M_k in the format is less than the M_k that it was rounded from, by this share at most
     less = 2.0 * unit * share(M, size)
     if not (moments > slack).all() or mass <= 0.0 or not less <= 0.5:
         return _entrywise(M, size, spin, speed, 1.0 + 2.0 * unit)

@@ -255,7 +255,7 @@ def placed(system: System, X: Floats, k: int) -> Floats:
     R, zero = system.tree.R[k], np.zeros((3, 3))
     Phi = np.block([[R, skew(system.tree.p[k]) @ R], [zero, R]])
     more = Phi @ X @ Phi.T
-    # what float64 rounds here is at most 100 EPS t t*, and that at most its 6 diag(t^2)
+    # float64 rounds here by at most 100 EPS t t*, which is at most 6 times its diag(t^2)
     t = np.abs(Phi) @ np.sqrt(np.abs(np.diagonal(X)))
     return np.asarray(0.5 * (more + more.T) - np.diag(600.0 * EPS * t * t))
 
