@@ -24,8 +24,9 @@ from ..model.spatial import cross
 from ..order.pivots import Plan, plan
 from ..proof.idle import idle_motion
 from ..proof.residual import backward_error, residue
+from ..solution.eliminate import eliminate
 from ..structure.symbolic import symbolic
-from ..tape.player import answered, entered, first_bad, played, signed, started
+from ..tape.player import entered, played, signed, started
 from ..tape.tape import BackwardError, Unknowns
 from ..tape.trace import traced
 from ..tape.trust import NO_BIT, ROUNDINGS, bound, mark, shaken
@@ -200,12 +201,15 @@ def solve_large(system: System, order: Any = None, *, relaxed: bool = False) -> 
     if order is None or order == "abm":
         return body_by_body(system, None, bool(relaxed))
     chosen = order if isinstance(order, Plan) else plan(order, system.structure)
-    own, here = chosen.graph.structure, system.structure.with_links(chosen.sequence.links)
-    if not (np.array_equal(own.parent, here.parent) and np.array_equal(own.dof, here.dof)):
-        raise OrderError(
-            f"order {chosen.sequence.name!r}: is a plan of another tree; make it of this structure"
-        )
-    bodies = bodywise(chosen)
+    last, bodies = system.plans.get("last plan", (None, None))
+    if last is not chosen:
+        own, here = chosen.graph.structure, system.structure.with_links(chosen.sequence.links)
+        if not (np.array_equal(own.parent, here.parent) and np.array_equal(own.dof, here.dof)):
+            raise OrderError(
+                f"order {chosen.sequence.name!r}: is a plan of another tree; make it of this structure"
+            )
+        bodies = bodywise(chosen)
+        system.plans["last plan"] = chosen, bodies
     return _by_tape(system, chosen) if bodies is None else body_by_body(system, bodies)
 
 
@@ -233,15 +237,23 @@ def _by_tape(system: System, chosen: Plan) -> LargeSolution:
         v = played(tape, DOUBLE.runner(tape), started(tape, given.entries, DOUBLE))
         pivots = signed(v, tape.pivot_places[2])
         if not (np.isfinite(pivots).all() and pivots.all()):
-            bad = first_bad(tape, answered(tape, v)[1])
-            raise SingularError(f"order {sequence.name!r}: {bad} for these numbers")
+            raise SingularError(f"order {sequence.name!r}: a pivot is zero or not a number")
         return LargeSolution(given, signed(v, rows.qdd), signed(v, rows.pdd), signed(v, rows.f))
 
     def again(moved: list[Entries]) -> Floats:
         places, values = zip(*map(tape.inputs.values, moved), strict=True)
         start = entered(tape, DOUBLE, places[0], np.stack(values, axis=1))
         v = played(tape, Runner(lanes_native), start)
-        found: Floats = np.sign(rows.qdd) * v[np.abs(rows.qdd)].T
-        return found
+        qdd: Floats = np.sign(rows.qdd) * v[np.abs(rows.qdd)].T
+        return qdd
 
-    return trusted(system, sequence.name, solved, False, again)
+    try:
+        found = trusted(system, sequence.name, solved, False, again)
+        if found.marked is None:
+            return found
+    except SingularError:  # which eliminate may know better, and names the pivot
+        pass
+    judged = eliminate(system, tape, records=False)
+    if judged.failed_at is not None:
+        raise SingularError(f"order {sequence.name!r}: {judged.failed_at}")
+    return LargeSolution(system, judged.qdd, judged.pdd, judged.f, judged.error_estimate, judged.marked)

@@ -244,7 +244,7 @@ REFUSED = {
     "order 'crbm': is a plan of another tree": lambda: kkt.solve_large(SYSTEM, kkt.plan(CRBM, OTHER)),
     "and 'pin' is one; use kkt.eliminate, which takes it": lambda: kkt.solve_large(kkt.build(kkt.four_bar())),
     "equation (4) is singular to float64: the point mass 'b'": lambda: kkt.solve_large(pin((0.0, 0.0, 0.0))),
-    "float64 keeps no digit here (error about 1e+01)": lambda: kkt.solve_large(
+    "'virtual_work': pivot fC_j1, step 9: zero for float64": lambda: kkt.solve_large(
         uneven(), orderings.get("virtual_work")
     ),
     "order 'abm': pivot qdd_b is zero or not a number": lambda: kkt.solve_large(pin((1e-170, 0.0, 0.0))),
