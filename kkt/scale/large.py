@@ -248,9 +248,7 @@ def _by_tape(system: System, chosen: Plan) -> LargeSolution:
         return qdd
 
     try:
-        found = trusted(system, sequence.name, solved, False, again)
-        if found.marked is None:
-            return found
+        return trusted(system, sequence.name, solved, False, again)
     except SingularError:  # which eliminate may know better, and names the pivot
         pass
     judged = eliminate(system, tape, records=False)
