@@ -22,6 +22,7 @@ from ..readings import Reading, fault, readings
 from ..readings.readings import of_order
 from ..report.make import check as require
 from ..study import cells
+from .rooted import no_other
 from .tried import DATA, Floats, Mend, Robot, Tried, mends, search
 
 ORDERS = ("abm", "gain_abm", "modified_abm", "projected_abm", "square_root_abm", "crbm")
@@ -70,6 +71,7 @@ class Checked:
     subject: str  # the order or program that loses most, which is looked into
     fault: str  # where that is lost, in a sentence
     mends: tuple[Mend, ...]  # that were tried on it, the cheapest that keep the digits first
+    root: str  # why no other root was tried; empty where one was
     worst_state: dict[str, list[float]]  # q, qd, tau of the subject
     seed: int  # of its worst random state
     refused: dict[str, str] = field(default_factory=dict)  # orders that the robot does not allow
@@ -150,6 +152,7 @@ def check(
         subject,
         told.sentence,
         found,
+        no_other(robot.base),
         {x: getattr(some, x)[at].tolist() for x in ("q", "qd", "tau")},
         int(np.argmax(looked.errors(subject)[1])),
         looked.refused,

@@ -8,17 +8,16 @@ What would mend a way that loses digits are changes, each tried in the worst sta
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree import orderings
-from pivotree.kkt import Kernel, LoopError, ModelError, PivotreeError, System, trace
+from pivotree.kkt import Kernel, LoopError, ModelError, PivotreeError, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.formats import ADD, DIV, MUL, SUB
 from pivotree.kkt.arithmetic.mixed import Mixed
@@ -32,6 +31,7 @@ from ..rounding.blame import Culprits
 from ..states.sample import draw, drawn_system, efforts_of, entries_of, held, least_sizes
 from ..states.traced import Pair, TracedOrder
 from ..study.measure import States
+from .rooted import other_roots, rooted
 
 Floats = NDArray[np.float64]
 DATA = "data"  # the order of a way that rounds the robot's numbers alone
@@ -58,9 +58,15 @@ class Robot:
             )
         self.traced: dict[tuple[str, str, str], TracedOrder] = {}
 
-    @cached_property
+    @property
     def proof(self) -> TracedOrder:
-        return TracedOrder(trace(self.base, orderings.get("abm")), self.base)
+        return self.order(of_order("abm", "float64"))
+
+    def at(self, body: Hashable) -> Robot:
+        """The same robot with another of its bodies as its root (:func:`.rooted.rooted`)."""
+        other = copy(self)
+        other.base, other.traced = rooted(self.base, body), {}
+        return other
 
     def order(self, way: Reading) -> TracedOrder:
         """An order in frames.  Raises PivotreeError where the robot does not allow it."""
@@ -88,13 +94,17 @@ class Tried:
         self.qd = qd
         self.tau = tau
         base, entries = robot.base, entries_of(robot.base, q, qd, tau)
-        self.states: States = States(
-            base, entries, least_sizes(base, entries), self.system, held(base.pattern, entries)
+        self._hold(
+            States(base, entries, least_sizes(base, entries), self.system, held(base.pattern, entries))
         )
-        self.placed: dict[str, States] = {"own": self.states}
-        self.truth: Pair = Pair.none(len(q), robot.proof)
-        for own, here, values in self.states.tapes(robot.proof, lambda i, error: None):
-            self.truth.put(here, own.truth(get_format("float64"), values, self.states.least[here]))
+
+    def _hold(self, states: States) -> None:
+        """Take states of the robot, and find the exact answers there."""
+        self.states: States = states
+        self.placed: dict[str, States] = {"own": states}
+        self.truth: Pair = Pair.none(len(states), self.robot.proof)
+        for own, here, values in states.tapes(self.robot.proof, lambda i, error: None):
+            self.truth.put(here, own.truth(get_format("float64"), values, states.least[here]))
 
     def __len__(self) -> int:
         return len(self.q)
@@ -138,6 +148,22 @@ class Tried:
             pattern = way.system(self.robot.base).pattern
             self.placed[way.frames] = replace(many, fit=held(pattern, many.entries))
         return self.placed[way.frames]
+
+
+class Elsewhere(Tried):
+    """States of a robot that has another root."""
+
+    def __init__(self, tried: Tried, body: Hashable) -> None:
+        self.robot = tried.robot.at(body)
+        self.systems = [rooted(tried.system(i), body) for i in range(len(tried))]
+        many = States.of(self.systems)
+        self._hold(replace(many, fit=held(self.robot.base.pattern, many.entries)))
+
+    def __len__(self) -> int:
+        return len(self.systems)
+
+    def system(self, i: int) -> System:
+        return self.systems[i]
 
 
 def search(tried: Tried, way: Reading) -> Tried:
@@ -187,7 +213,7 @@ class Mend:
     """One change, and what it costs and keeps."""
 
     what: str  # in words
-    kind: str  # order, frames, symmetry, format or armature
+    kind: str  # order, frames, symmetry, format, root or armature
     order: str
     format: str
     frames: str
@@ -204,14 +230,15 @@ def mends(hard: Tried, way: Reading, best: Reading, fault: Fault, digits: float)
     ``fault`` where the digits are lost.  Changes that the robot or a format does not allow are left out.
     """
     found, seen = [], {(hard, way)}
-    for kind, what, states, x in (*_changes(hard, way, best, fault), *_armatures(hard, way, fault)):
+    changes = *_changes(hard, way, best, fault), *_roots(hard, way, best), *_armatures(hard, way, fault)
+    for kind, what, states, x in changes:
         if (states, x) in seen:
             continue
         seen.add((states, x))
         try:
             chosen = get_format(x.precision)
             kept = digits_of(float(states.errors(x).max()), chosen) or 0.0
-            cost = _cost(hard.robot.order(x), chosen, get_format(way.precision))
+            cost = _cost(states.robot.order(x), chosen, get_format(way.precision))
         except PivotreeError:
             continue
         does = x.order, x.precision, x.frames, x.symmetry
@@ -241,6 +268,14 @@ def _changes(hard: Tried, way: Reading, best: Reading, fault: Fault) -> Iterator
         for each in (way, best):
             for format, said in formats.items():
                 yield "format", f"{_written(each)}, {said}", hard, replace(each, precision=format)
+
+
+def _roots(hard: Tried, way: Reading, best: Reading) -> Iterator[Change]:
+    """Other bodies as the root of a floating robot, for the way and the best order."""
+    for body in other_roots(hard.robot.base):
+        states = Elsewhere(hard, body)
+        for each in (way, best):
+            yield "root", f"{_written(each)}, {body} as the robot's root", states, each
 
 
 def _armatures(hard: Tried, way: Reading, fault: Fault) -> Iterator[Change]:

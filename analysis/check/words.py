@@ -78,7 +78,7 @@ def _verdict(found: Checked) -> str:
         if data.worst < found.digits:
             text += (
                 f"Rounding the robot's own numbers to {found.format} leaves {data.worst:.1f} digits at "
-                f"worst, whatever program computes; the best one, {named}, keeps {best.worst:.1f}."
+                f"worst, whatever program computes with them; the best one, {named}, keeps {best.worst:.1f}."
             )
         else:
             text += f"The best one tried, {named}, keeps {best.worst:.1f} at worst."
@@ -96,10 +96,10 @@ def _verdict(found: Checked) -> str:
     return f"{text} As programs ship it: {'; '.join(told)}." if told else text
 
 
-def _enough(found: Checked) -> Mend | None:
-    """The cheapest change that is enough and that this project's programs can have, of the same robot."""
+def _enough(found: Checked, formats: Sequence[str] = ()) -> Mend | None:
+    """The cheapest change that is enough for the same robot: with formats one that C is written of."""
     own = (x for x in found.mends if x.enough and x.frames == "own" and x.kind != "armature")
-    return next(own, None)
+    return next((x for x in own if not formats or (x.format in formats and x.kind != "root")), None)
 
 
 def _names(row: Row) -> list[str]:
@@ -135,13 +135,15 @@ def _mended(found: Checked) -> Iterator[str | Table]:
     told = {True: "enough", False: "too few"}
     rows = [(x.what, f"{x.digits:.1f}", f"{x.cost:,.0f}", told[x.enough]) for x in first.values()]
     yield Table(heads, rows)
+    if found.root:
+        yield f"Another root is not among them: {found.root}."
 
 
 def _commands(found: Checked, file: str | None) -> Iterator[str | Command]:
     words, form = shlex.split(found.model), ["--format", found.format]
     name = re.sub(r"\W+", "_", words[0].rpartition("/")[2].split(".")[0]).strip("_")
-    enough = _enough(found)
-    if not found.keeps and enough is not None and enough.format in SHIPPED:
+    enough = _enough(found, SHIPPED)
+    if not found.keeps and enough is not None:
         yield "This writes C that is enough (-o FILE.cu: CUDA):"
         yield _command(
             "export", *words, "--order", enough.order, "--format", enough.format, "-o", f"{name}.c"

@@ -10,11 +10,13 @@ from helpers import ROOT
 from pivotree import kkt, orderings
 from pivotree.analysis.check import check
 from pivotree.analysis.check.make import ANY, C_FILE, ORDERS
-from pivotree.analysis.check.tried import Robot, Tried, search
+from pivotree.analysis.check.rooted import other_roots, rooted
+from pivotree.analysis.check.tried import Elsewhere, Robot, Tried, search
 from pivotree.analysis.check.words import Command, markdown, page
 from pivotree.analysis.cli.parser import parser
 from pivotree.analysis.readings.readings import of_order
 
+PAGE = ROOT / "docs" / "will-it-keep.md"
 LIGHT = "chain:8"  # of a program that loses digits at the tip
 
 
@@ -82,6 +84,18 @@ def test_mends_are_cheapest_first_and_keep_what_they_say():
     assert doubled.cost == pytest.approx(same.cost * 53 / 24)
 
 
+def test_another_root_mends_a_robot_that_is_written_from_a_light_body_on():
+    own = kkt.build(kkt.load("quadruped"), qd=np.linspace(-1.0, 1.0, 18), tau=np.linspace(2.0, -3.0, 18))
+    light = rooted(own, "front_left_shank")
+    before, after = (kkt.eliminate(one, orderings.get("abm")).qdd for one in (own, light))
+    assert np.allclose(before[6:], np.delete(after, range(3, 9)), rtol=1e-9)  # all joints but the base
+    states, way = Robot(light.graph).random(30), of_order("abm", "float32")
+    kept = [-np.log10(one.errors(way).max()) for one in (states, Elsewhere(states, "trunk"))]
+    told = "keeps {:.1f}\ndigits by `abm` in 30 random states, and {:.1f} once".format(*kept)
+    assert told in PAGE.read_text(encoding="utf-8")
+    assert other_roots(light) == ["trunk"] and not other_roots(own) and found(states=20, digits=3.0).root
+
+
 def test_the_page_s_commands_are_commands_and_its_words_follow_the_digits():
     for asked, words in (
         (3.0, ": enough for 3 digits"),
@@ -107,10 +121,11 @@ def test_the_worst_state_is_said_again_by_the_command_that_replays_it(run, tmp_p
 
 @pytest.mark.product
 def test_the_page_of_docs_is_what_is_printed():
-    told = (ROOT / "docs" / "will-it-keep.md").read_text(encoding="utf-8")
-    ours = found("humanoid")
+    told, ours = PAGE.read_text(encoding="utf-8"), found("humanoid")
     for row in ours.rows:
         assert f"| {row.here:.1f} | {row.worst:.1f} |" in next(
             line for line in told.splitlines() if line.startswith(f"| {row.name} |")
         )
+    root = next(mend for mend in ours.mends if mend.kind == "root")
+    assert f"| {root.what} | {root.digits:.1f} | {root.cost:,.0f} | enough |" in told
     assert next(iter(page(ours, ""))) in " ".join(told.replace("> ", "").split())

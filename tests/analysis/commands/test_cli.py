@@ -16,14 +16,6 @@ from pivotree.analysis.cli.parser import parser
 from pivotree.analysis.counts import count_robot
 from pivotree.analysis.explorer import explorer_data
 
-
-def test_compare_prints_a_table_and_a_verdict(run):
-    """Fill of ABM is n - 1 blocks, and of CRBM twice the number of pairs of a body and an ancestor."""
-    code, out, _ = run("compare", "chain:10", "--orders", "crbm,abm")
-    assert code == 0 and re.search(r"^ abm +9 ", out, re.M) and re.search(r"^ crbm +90 ", out, re.M)
-    assert all(word in out for word in ("float32", "float64", "10 bodies", "In float32 crbm keeps"))
-
-
 WALK = """compare --order crbm --format float32
 compare --order crbm --format float32 --composites rigid
 tune --most 1
