@@ -16,7 +16,7 @@ from pivotree.analysis.check.words import Command, markdown, page
 from pivotree.analysis.cli.parser import parser
 from pivotree.analysis.readings.readings import of_order
 
-PAGE = ROOT / "docs" / "will-it-keep.md"
+PAGE = (ROOT / "docs" / "will-it-keep.md").read_text(encoding="utf-8")
 LIGHT = "chain:8"  # of a program that loses digits at the tip
 
 
@@ -38,11 +38,9 @@ def test_digits_are_those_of_certified_answers():
     for row in rows:
         way = of_order(row.order, "float32", row.frames, row.symmetry)
         assert row.here == pytest.approx(digits(system, way), abs=0.01)
-        assert row.worst <= digits(worst, way) + 0.01
-    subject = ours.row(ours.subject)
-    way = of_order(subject.order, "float32", subject.frames, subject.symmetry)
-    assert subject.worst == pytest.approx(digits(worst, way), abs=0.01)
-    assert subject.worst == min(row.worst for row in rows)
+        kept = digits(worst, way)
+        assert row.worst <= kept + 0.01 and (row.name != ours.subject or row.worst >= kept - 0.01)
+    assert ours.row(ours.subject).worst == min(row.worst for row in rows)
     assert {row.name for row in rows} == {*ORDERS, "mjx, warp, brax", "newton"} and not ours.refused
     best = ours.row(ours.best)
     assert best.worst >= max(row.worst for row in ours.of("order")) - 0.5
@@ -79,9 +77,8 @@ def test_mends_are_cheapest_first_and_keep_what_they_say():
     for mend in (mend for mend in ours.mends if mend.kind != "armature"):
         way = of_order(mend.order, mend.format, mend.frames, mend.symmetry)
         assert -np.log10(hard.errors(way)[0]) >= mend.digits - 0.01
-    doubled = next(mend for mend in ours.mends if mend.format == "float64" and mend.order == ours.best)
-    same = next(mend for mend in ours.mends if (mend.format, mend.order) == ("float32", ours.best))
-    assert doubled.cost == pytest.approx(same.cost * 53 / 24)
+    costs = {x.format: x.cost for x in ours.mends if (x.order, x.frames) == (ours.best, "own")}
+    assert costs["float64"] == pytest.approx(costs["float32"] * 53 / 24)
 
 
 def test_another_root_mends_a_robot_that_is_written_from_a_light_body_on():
@@ -91,8 +88,7 @@ def test_another_root_mends_a_robot_that_is_written_from_a_light_body_on():
     assert np.allclose(before[6:], np.delete(after, range(3, 9)), rtol=1e-9)  # all joints but the base
     states, way = Robot(light.graph).random(30), of_order("abm", "float32")
     kept = [-np.log10(one.errors(way).max()) for one in (states, Elsewhere(states, "trunk"))]
-    told = "keeps {:.1f}\ndigits by `abm` in 30 random states, and {:.1f} once".format(*kept)
-    assert told in PAGE.read_text(encoding="utf-8")
+    assert "keeps {:.1f}\ndigits by `abm` in 30 random states, and {:.1f} once".format(*kept) in PAGE
     assert other_roots(light) == ["trunk"] and not other_roots(own) and found(states=20, digits=3.0).root
 
 
@@ -121,11 +117,12 @@ def test_the_worst_state_is_said_again_by_the_command_that_replays_it(run, tmp_p
 
 @pytest.mark.product
 def test_the_page_of_docs_is_what_is_printed():
-    told, ours = PAGE.read_text(encoding="utf-8"), found("humanoid")
+    ours = found("humanoid")
     for row in ours.rows:
         assert f"| {row.here:.1f} | {row.worst:.1f} |" in next(
-            line for line in told.splitlines() if line.startswith(f"| {row.name} |")
+            line for line in PAGE.splitlines() if line.startswith(f"| {row.name} |")
         )
-    root = next(mend for mend in ours.mends if mend.kind == "root")
-    assert f"| {root.what} | {root.digits:.1f} | {root.cost:,.0f} | enough |" in told
-    assert next(iter(page(ours, ""))) in " ".join(told.replace("> ", "").split())
+    assert any(
+        f"| {x.what} | {x.digits:.1f} | {x.cost:,.0f} |" in PAGE for x in ours.mends if x.kind == "root"
+    )
+    assert next(iter(page(ours, ""))) in " ".join(PAGE.replace("> ", "").split())
