@@ -62,12 +62,6 @@ class Robot:
     def proof(self) -> TracedOrder:
         return self.order(of_order("abm", "float64"))
 
-    def at(self, body: Hashable) -> Robot:
-        """The same robot with another of its bodies as its root (:func:`.rooted.rooted`)."""
-        other = copy(self)
-        other.base, other.traced = rooted(self.base, body), {}
-        return other
-
     def order(self, way: Reading) -> TracedOrder:
         """An order in frames.  Raises PivotreeError where the robot does not allow it."""
         key = way.order, way.frames, way.symmetry
@@ -107,7 +101,7 @@ class Tried:
             self.truth.put(here, own.truth(get_format("float64"), values, states.least[here]))
 
     def __len__(self) -> int:
-        return len(self.q)
+        return len(self.states)
 
     def system(self, i: int) -> System:
         return self.robot.base.refresh(self.q[i], self.qd[i], self.tau[i])
@@ -154,13 +148,11 @@ class Elsewhere(Tried):
     """States of a robot that has another root."""
 
     def __init__(self, tried: Tried, body: Hashable) -> None:
-        self.robot = tried.robot.at(body)
+        self.robot = copy(tried.robot)
+        self.robot.base, self.robot.traced = rooted(tried.robot.base, body), {}
         self.systems = [rooted(tried.system(i), body) for i in range(len(tried))]
         many = States.of(self.systems)
         self._hold(replace(many, fit=held(self.robot.base.pattern, many.entries)))
-
-    def __len__(self) -> int:
-        return len(self.systems)
 
     def system(self, i: int) -> System:
         return self.systems[i]
