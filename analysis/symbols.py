@@ -37,7 +37,7 @@ S = Symbol
 # Role -> symbol; each reader knows which role a block has.
 ASCHER = {
     "M": S("M", "M", "M", "spatial inertia"),
-    "H": S("H", "H", "H", "joint axes, S^T"),
+    "H": S("H", "H", "H", "joint axes, as rows"),
     "Phi": S("Φ", r"\Phi", "Phi", "force transform to the parent"),
     "A": S("A", "A", "A", "armature of the joint, zero where it has none"),
     "a": S("a", "a", "a", "bias acceleration"),

@@ -76,7 +76,7 @@ def from_json(path: Path) -> Order:
         loops = _by_text(structure.constraints)
 
         def block(entry: Any) -> Any:
-            if isinstance(entry, str):
+            if isinstance(entry, str) and ":" in entry:
                 entry = entry.split(":", 1)
             if isinstance(entry, list) and len(entry) == 2:
                 names = loops if entry[0] == "lam" else bodies

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise, repeat
+from itertools import pairwise, product, repeat
 from typing import Any
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree import kkt, orderings
+from pivotree import orderings
 from pivotree.kkt import (
     CertificationError,
     FormatError,
@@ -40,8 +40,7 @@ from pivotree.kkt import (
 )
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.system import require_system
-from pivotree.kkt.model import gallery
-from pivotree.kkt.model.gallery import chain, example2
+from pivotree.kkt.model.gallery import chain, example2, example3
 from pivotree.kkt.order.pivots import Plan
 from pivotree.kkt.order.sequence import TEN, Order, Rules, as_order
 from pivotree.kkt.solution.matrix import tape_of
@@ -58,35 +57,45 @@ from ..symbols import tex_letters, told_letters
 from .matrices import TOLD, blocks_of, entries_of_matrix
 
 TILTS = (0.0, 15.0, 30.0, 45.0, 60.0, 75.0, 90.0)  # [degrees]
-RATIOS = tuple(10.0**k for k in range(10))  # mass of the tip over that of the base
+RATIOS = tuple(10.0**k for k in range(10))
 WITHIN = ("float64", "float32", "bfloat16")  # formats whose range holds all frames
 
 
-def frames_of(name: str, progress: Callable[[str], None]) -> dict[str, Any] | None:
-    """Frames of an example by its name, ratio after ratio and tilt after tilt; None for others."""
-    match = re.match(r"example([123])", name or "")
-    if match is None:
+def frames_of(system: System, progress: Callable[[str], None]) -> dict[str, Any] | None:
+    """Frames for two sliders, mass after mass and angle after angle: what differs from the entries given.
+
+    Examples 2 and 3 have their own ratios and tilts, of H itself.  Of any other tree the body nearest a tip
+    that turns about an axis has its mass multiplied and its joint turned on, in fewer steps where there are
+    many freedoms.  None with loops, which would open.
+    """
+    if system.loops:
         return None
-    frames = []
-    for ratio in RATIOS:
-        for tilt in TILTS:
-            progress(f"ratio {ratio:.0e}, tilt {tilt:.0f} degrees")
-            system = kkt.build(_example(int(match[1]), ratio, tilt))
-            proof = kkt.trace(system, orderings.get("abm"))
-            frames.append({"entries": entries_of(system), "exact": certified(system, proof, WITHIN)})
-    return {"ratio": list(RATIOS), "tilt": list(TILTS), "frames": frames}
+    example = bool(re.match(r"example[23]", system.name or ""))
+    order = system.structure.order.tolist()
+    turning = [k for k in order if system.tree.joint[k] == "revolute"]
+    body = (turning or order)[0]
+    every = 1 if example else min(1 + len(system.state.q) // 6, 4)
+    ratios, tilts = RATIOS[::every], TILTS[::every] if example or turning else TILTS[:1]
+    given, frames = entries_of(system), []
+    for ratio, tilt in product(ratios, tilts):
+        progress(f"ratio {ratio:.0e}, tilt {tilt:.0f} degrees")
+        other = build(example3(m1=ratio, angle=tilt)) if example else _changed(system, body, ratio, tilt)
+        pairs = ((letter, enumerate(rows)) for letter, rows in entries_of(other).items() if letter != "masks")
+        new = {letter: {k: row for k, row in rows if row != given[letter][k]} for letter, rows in pairs}
+        frames.append({"entries": new, "exact": certified(other, trace(other, orderings.get("abm")), WITHIN)})
+    called = text_of(system.structure.names[body])
+    names = ["Mass ratio", "Tilt"] if example else [f"Mass of {called} ×", f"Angle of {called} +"]
+    return {"names": names, "own": example, "ratio": list(ratios), "tilt": list(tilts), "frames": frames}
 
 
-def _example(number: int, ratio: float, tilt: float) -> Any:
-    """Examples 2 and 3 turn H itself; Example 1 turns the frames that all is written in."""
-    if number > 1:  # of one direction of both joints: Example 2 where the tilt is 0
-        return gallery.example3(m1=ratio, angle=tilt)
-    tree = gallery.example1(tilt=float(np.deg2rad(tilt)))
-    base = tree.nodes[2]["mass"]
-    factor = ratio * base / tree.nodes[1]["mass"]
-    for key in ("mass", "inertia"):
-        tree.nodes[1][key] = tree.nodes[1][key] * factor
-    return tree
+def _changed(system: System, body: int, ratio: float, tilt: float) -> System:
+    """The same robot, one body's mass multiplied, and its joint turned on by a tilt [degrees]."""
+    tree, state = system.tree, system.state
+    factor = np.where(np.arange(tree.n) == body, ratio, 1.0)
+    tree = replace(tree, mass=tree.mass * factor, inertia=tree.inertia * factor[:, None, None])
+    q = state.q.copy()
+    q[tree.offset[body] : tree.offset[body + 1]] += np.deg2rad(tilt)
+    return build(tree, q, state.qd, state.tau, state.wrench)
 
 
 DIGITS = 30  # proved, of the answer that the page's numbers are held against
@@ -133,7 +142,7 @@ def entries_of(system: System) -> dict[str, Any]:
     told: dict[str, list[Any]] = {
         letter: [_mask(*pair) for pair in zip(*pairs, strict=False)] for letter, pairs in masks.items()
     }
-    told["rows"] = [_rows(H) for H in blocks["H"]]
+    told["rows"] = [list(pivot_rows(H.T)) if len(H) else [] for H in blocks["H"]]  # that are not zero
     numbers = {letter: [_flat(x) for x in block] for letter, block in blocks.items() if len(block)}
     return numbers | {"masks": {letter: codes for letter, codes in told.items() if codes}}
 
@@ -142,11 +151,6 @@ def _slices(sizes: list[int]) -> list[slice]:
     """Where parts of these sizes stand, one after another."""
     ends = np.cumsum([0, *sizes]).tolist()
     return [slice(start, end) for start, end in pairwise(ends)]
-
-
-def _rows(H: NDArray[Any]) -> list[int]:
-    """Rows of a basis of the joint's own forces that are not zero."""
-    return list(pivot_rows(H.T)) if len(H) else []
 
 
 def certified(system: System | Matrix, tape: Tape, formats: tuple[str, ...] = FORMATS) -> dict[str, Any]:
@@ -239,7 +243,7 @@ def explorer_data(
         document["entries"] = entries
         proof = _certify(system, functions, document, orders is not None)
         if story and not isinstance(system, Matrix):
-            if (frames := frames_of(system.name, progress)) is not None:
+            if (frames := frames_of(system, progress)) is not None:
                 document["frames"] = frames
             progress("the scenes")
             document["story"] = _story()
@@ -448,7 +452,7 @@ def measured(
         return {"failed": str(refusal)}
     error = None if found.failed_at else exact.error(found.qdd)
     return {
-        "error": _finite(error),
+        "error": float(error) if error is not None and np.isfinite(error) else None,
         "digits": digits_of(error, chosen),
         "failed": found.failed_at,
         "marked": None if found.failed_at else marked(found, error, chosen),
@@ -471,10 +475,6 @@ def _blamed(system: System | Matrix, tape: Tape, model: str) -> dict[str, Any] |
             for c in found.top
         ],
     }
-
-
-def _finite(x: float | None) -> float | None:
-    return None if x is None or not np.isfinite(x) else float(x)
 
 
 ALONG = 5  # of the six rows of a body, moments first: the force along z

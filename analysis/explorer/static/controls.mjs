@@ -82,15 +82,15 @@ export class Controls {
   }
 }
 
-// Mass ratio and tilt: their frames are in the document.
+// A mass and an angle, whose frames are in the document; the first is what was given, but of an example.
 function sliders(explorer) {
-  const { ratio, tilt, frames } = explorer.data.frames;
+  const { names, own, ratio, tilt, frames } = explorer.data.frames;
   const power = (x) => (x >= 1e4 ? x.toExponential(0).replace("e+", "e") : String(x));
   const inputs = [
-    ["Mass ratio", ratio, power],
-    ["Tilt", tilt, (x) => `${x}°`],
+    [names[0], ratio, power],
+    [names[1], tilt, (x) => `${x}°`],
   ].map(([label, values, text]) => {
-    const output = h("output", {}, "as given");
+    const output = h("output", {});
     const range = { type: "range", min: "0", max: String(values.length - 1), step: "1", "aria-label": label };
     const input = h("input", range);
     input.value = "0";
@@ -102,19 +102,19 @@ function sliders(explorer) {
     const places = at < 0 ? [0, 0] : [Math.floor(at / tilt.length), at % tilt.length];
     inputs.forEach(({ input, output, values, text }, which) => {
       input.value = String(places[which]);
-      output.textContent = at < 0 ? "as given" : text(values[places[which]]);
+      output.textContent = at < 0 && own ? "as given" : text(values[places[which]]);
       input.setAttribute("aria-valuetext", output.textContent);
     });
   };
   const change = () => {
     const [r, t] = inputs.map(({ input }) => Number(input.value));
-    const frame = frames[r * tilt.length + t];
+    const frame = own || r || t ? frames[r * tilt.length + t] : null;
     show(frame);
-    const told = inputs.map(({ output }) => output.textContent);
-    explorer.rebuild(explorer.session.format, frame, `Mass ratio ${told[0]}, tilt ${told[1]}.`);
+    const told = inputs.map(({ output }, at) => `${names[at]} ${output.textContent}`);
+    explorer.rebuild(explorer.session.format, frame, `${told[0]}, ${told[1][0].toLowerCase()}${told[1].slice(1)}.`);
   };
   for (const { input } of inputs) input.addEventListener("input", change);
-  return { nodes: inputs.map(({ node }) => node), show };
+  return { nodes: inputs.filter(({ values }) => values.length > 1).map(({ node }) => node), show };
 }
 
 export class Transport {

@@ -304,6 +304,7 @@ class Explorer extends Actions {
     const [x, y] = this.look.centre;
     for (const { port } of this.look.zoom > 1 ? [this.board, ...this.boards.mirrors] : [])
       port.scrollTo(x * (port.scrollWidth - port.clientWidth), y * (port.scrollHeight - port.clientHeight));
+    this.robot?.pose(session.model.given);
     this.robot?.draw(session.engine);
     this.robot?.named((k) => this.board.labels?.subscript.get(k) ?? this.data.structures.whole.names[k]);
     const [i, j] = this.focused;

@@ -25,6 +25,12 @@ export function entriesOf(entries, round) {
   return result;
 }
 
+// Those of a frame: the ones that differ, letter -> body -> numbers, in the place of those given.
+function changed(given, entries = {}) {
+  const rows = (letter) => given[letter].map((row, k) => entries[letter][k] ?? row);
+  return { ...given, ...Object.fromEntries(Object.keys(entries).map((letter) => [letter, rows(letter)])) };
+}
+
 // Phi = [[R, p~ R], [0, R]] of R, row by row, and p, with the engine's roundings.
 function transform([a, b, c, d, e, f, g, h, i, x, y, z]) {
   const R = [[a, b, c], [d, e, f], [g, h, i]];
@@ -92,7 +98,7 @@ function joints({ n, size }) {
 }
 
 export class Model {
-  data; form; format; frame; rounded;
+  data; form; format; frame; rounded; unrounded;
 
   // form: { links, split, rules }
   constructor(data, form, format = "float32", frame = null) {
@@ -103,8 +109,9 @@ export class Model {
     this.kept = {}; // what follows from the steps so far, found when it is asked for
   }
 
-  get source() {
-    return this.frame ?? this.data;
+  // Entries before they are rounded.
+  get given() {
+    return (this.unrounded ??= this.frame ? changed(this.data.entries, this.frame.entries) : this.data.entries);
   }
 
   // -- forward and back -------------------------------------------------------------------------
@@ -223,7 +230,7 @@ export class Model {
   }
 
   get _entries() {
-    return (this.rounded ??= entriesOf(this.source.entries, rounding(this.format)));
+    return (this.rounded ??= entriesOf(this.given, rounding(this.format)));
   }
 
   get _low() {
@@ -344,7 +351,7 @@ export class Model {
   answer() {
     const { qdd } = this;
     if (!qdd) return null;
-    const exact = this.source.exact?.[this.format];
+    const exact = (this.frame ?? this.data).exact?.[this.format];
     if (!exact || exact.why) return { why: exact?.why ?? "no certified answer" };
     const off = qdd.map((value, i) => Math.abs(value - exact.high[i] - (exact.low?.[i] ?? 0)));
     const error = Math.max(0, ...off) / exact.size;

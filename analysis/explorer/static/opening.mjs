@@ -11,8 +11,9 @@ export const RULES = {
   elimination: ["gauss", "orthogonal"],
 };
 
-// Groups of [kind, body] with links and rules; throws an Error whose message is a sentence.
-export function orderIn(text) {
+// Groups of [kind, body] with links and rules, of a matrix (``plain``) also of names alone; throws an Error
+// whose message is a sentence.
+export function orderIn(text, plain) {
   let document;
   try {
     document = JSON.parse(text);
@@ -33,13 +34,14 @@ export function orderIn(text) {
     );
   if (!Array.isArray(groups) || !groups.every(Array.isArray))
     throw new Error('holds no list of groups; give [[["pdd", "link1"], ...]]');
-  return { groups: groups.map((group, at) => group.map((entry) => block(entry, at + 1))), links, rules };
+  return { groups: groups.map((group, at) => group.map((entry) => block(entry, at + 1, plain))), links, rules };
 }
 
-function block(entry, step) {
+function block(entry, step, plain) {
+  if (plain && !Array.isArray(entry) && !/^x:/.test(entry)) return ["x", String(entry)];
   const pair = typeof entry === "string" ? entry.split(/:(.*)/s).slice(0, 2) : entry;
   if (!Array.isArray(pair) || pair.length !== 2)
-    throw new Error(`step ${step} holds ${JSON.stringify(entry)}; a block is ["pdd", "link1"], of a matrix ["x", 0]`);
+    throw new Error(`step ${step} holds ${JSON.stringify(entry)}; a block is ${plain ? '0, or ["x", 0]' : '["pdd", "link1"]'}`);
   return pair.map(String);
 }
 

@@ -162,8 +162,8 @@ function table(session, replay) {
   });
   const titles = ["order", "fill", "height", ...(data.entries ? ["ops", "digits"] : [])];
   const head = h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", { scope: "col" }, title))));
-  const by = frame ? "of the masses and the tilt that are set, computed on this page" : "measured by pivotree";
-  const ops = `; ops: operations, composite inertias as ten numbers${frame ? ", of the example as given" : ""}`;
+  const by = frame ? "of the mass and the angle that are set, computed on this page" : "measured by pivotree";
+  const ops = `; ops: operations, composite inertias as ten numbers${frame ? ", of the model as given" : ""}`;
   const numbers = data.entries ? `, digits in ${format} ${by}${session.engine.graph.plain ? "" : ops}` : "";
   const starred = data.orders.some((order) => measured(order)?.marked) ? "; *: not to be relied on" : "";
   const caption = h("caption", {}, `Registered orders${numbers}${starred}`);
@@ -289,7 +289,7 @@ export function exportPanel(session, look, palette, say, drawn, chosen) {
   };
   const open = (name, text) => {
     try {
-      const order = orderIn(text);
+      const order = orderIn(text, session().engine.graph.plain);
       session().setNamed(order);
       drawn();
       say(`${name}: ${plural(order.groups.length, "step")}.`);

@@ -75,7 +75,6 @@ export class Robot extends Bodies {
     this.children = Array.from({ length: this.n }, () => []);
     structure.parent.forEach((p, k) => p >= 0 && this.children[p].push(k));
     this.down = [...structure.order].reverse();
-    this.joints = this.down.map((_, k) => this._joint(k));
     this.ground = make("path", { class: "ground" });
     this.svg.append(this.ground);
     for (let k = 0; k < this.n; k++) {
@@ -83,9 +82,8 @@ export class Robot extends Bodies {
       Object.assign(this.add(k, "body", [link, joint]), { link, joint });
     }
     this.svg.append(...this.groups.map(({ text }) => text)); // over all links
-    this._fit();
+    this.pose(entries);
     this.named((k) => structure.names[k]);
-    this._place(0);
     const still = matchMedia("(prefers-reduced-motion: reduce)");
     const step = (now) => {
       if (!this.node.isConnected && this.seen) return;
@@ -94,6 +92,15 @@ export class Robot extends Bodies {
       this.frame = requestAnimationFrame(step);
     };
     this.frame = requestAnimationFrame(step);
+  }
+
+  // As these entries have it.
+  pose(entries) {
+    if (this.joints && entries === this.entries) return;
+    Object.assign(this, { entries, told: null });
+    this.joints = this.down.map((_, k) => this._joint(k));
+    this._fit();
+    this._place(0);
   }
 
   static fits(data) {

@@ -10,6 +10,7 @@ import pytest
 from explorer_page import at_block, click, counter, own, status
 from helpers import system_of, tape_of
 
+import pivotree as pt
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.explorer import embedded, explorer_data, write_page
 from pivotree.analysis.explorer.data import text_of
@@ -27,16 +28,13 @@ def test_a_full_abm_by_clicks(opened):
         assert "Step" in status(page) and f"pdd_{k}" in status(page)
     assert "step 3 of 3 · fill 2" in counter(page)
     assert "All blocks are eliminated" in status(page) and "digits of qdd kept" in status(page)
-    kept = float(re.search(r"([\d.]+) digits of qdd kept in float32", status(page))[1])
-    assert kept >= 6.0
+    assert float(re.search(r"([\d.]+) digits of qdd kept in float32", status(page))[1]) >= 6.0
     assert "This is abm" in status(page)
 
 
 def test_a_full_abm_by_keys_alone(opened):
     page = opened("chain:3")
     own(page)
-    page.keyboard.press("Escape")
-    page.locator("body").press("Tab")
     page.evaluate("document.activeElement.blur()")
     for _ in range(40):  # to the matrix as a reader without a mouse gets there
         page.keyboard.press("Tab")
@@ -55,8 +53,6 @@ def test_a_full_abm_by_keys_alone(opened):
     assert "Undone: step 3" in status(page)
     page.keyboard.press("Control+y")
     assert "step 3 of 3" in counter(page)
-    page.keyboard.press("Home")
-    assert "step 0 of 3" in counter(page)
 
 
 def test_what_keys_and_mouse_reach_is_told(opened):
@@ -117,20 +113,16 @@ def test_a_preview_comes_before_the_click(opened):
     assert page.locator(".over rect[stroke-dasharray]").count() >= 2 * fill
 
 
-def test_undo_to_the_start_and_back_and_play_to_the_end(opened):
+def test_back_to_the_start_and_play_to_the_end(opened):
     page = opened("chain:3")
     page.get_by_role("button", name="To the end").click()
     last = page.locator(".layer").first.inner_html()
-    for _ in range(3):
-        page.get_by_role("button", name="Undo (U)").click()
+    page.keyboard.press("Home")
     assert "step 0 of 3 · fill 0 · 0 operations" in counter(page)
     assert page.get_by_role("button", name="Undo (U)").is_disabled()
-    for _ in range(3):
-        page.get_by_role("button", name="Redo (R)").click()
-    assert page.locator(".layer").first.inner_html() == last
-    page.keyboard.press("Home")
     page.keyboard.press("p")
     page.locator(".counter", has_text="step 3 of 3").wait_for()
+    assert page.locator(".layer").first.inner_html() == last
 
 
 def test_two_orders_in_step(opened):
@@ -247,7 +239,7 @@ REFUSED = [
     ([[["qdd", "j3"]]], "qdd_j3 is structurally zero"),
     ("[", "is not JSON"),
     ({"steps": []}, "holds no list of groups"),
-    ({"groups": [["pdd"]]}, 'step 1 holds "pdd"; a block is ["pdd", "link1"], of a matrix ["x", 0]'),
+    ({"groups": [["pdd"]]}, 'step 1 holds "pdd"; a block is ["pdd", "link1"]'),
     ([["pdd:j3"], [7, 13]], "step 2 holds 7; a block is"),
     ([["pdd:j9"]], "this model has no block pdd j9"),
     ({"groups": [], "rule": {}}, 'holds "rule"; write "rules"'),
@@ -351,14 +343,19 @@ def test_the_menu_names_the_order_that_the_steps_are(opened):
     assert page.locator("aside tr.now").inner_text().split()[0] == "abm"
 
 
-def test_sliders_change_the_example(opened):
-    page = opened("example3:m1=1e8,case=2", "abm@2")
-    page.get_by_role("slider", name="Mass ratio").fill("9")
-    page.get_by_role("slider", name="Tilt").fill("3")
-    assert "Mass ratio 1e9, tilt 45°" in status(page)
-    assert "the pivot qdd_2" in page.locator("aside").inner_text()  # D_2 is 0, as in Table 2
-    page.get_by_role("slider", name="Tilt").fill("0")
-    assert "7.2 digits" in page.locator("aside .answer").inner_text()
+def test_any_robot_has_a_mass_and_an_angle_to_slide(opened):
+    """Digits on the page are those that the engine finds for the robot so changed; the address keeps it."""
+    tree = pt.chain(4)
+    tree.nodes["j4"].update({key: 1e6 * np.asarray(tree.nodes["j4"][key]) for key in ("mass", "inertia")})
+    q = kkt.build(tree).state.q + np.deg2rad([0.0, 0.0, 0.0, 30.0])
+    page = opened("chain:4", "crbm@8")
+    page.get_by_role("slider", name="Mass of j4 ×").fill("6")
+    page.get_by_role("slider", name="Angle of j4 +").fill("2")
+    assert page.evaluate("location.hash").endswith("&ratio=1000000&tilt=30")
+    rows = page.locator("aside tbody tr").all_inner_texts()
+    found = {line.split()[0]: float(line.split()[-1]) for line in rows}
+    for row in pt.compare(kkt.build(tree, q), ["crbm", "abm"], ["float32"]).rows:
+        assert found[row.order] == pytest.approx(row.digits, abs=0.051)
 
 
 def test_the_table_is_of_the_masses_that_are_set(opened):
@@ -374,7 +371,7 @@ def test_the_table_is_of_the_masses_that_are_set(opened):
     page.get_by_role("slider", name="Mass ratio").fill("3")
     found = table()
     assert (
-        "of the masses and the tilt that are set, computed on this page"
+        "of the mass and the angle that are set, computed on this page"
         in page.locator("caption").inner_text()
     )
     for name in ("crbm", "abm"):

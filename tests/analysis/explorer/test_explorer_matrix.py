@@ -46,6 +46,9 @@ def test_a_matrix_on_the_page(opened, tmp_path):
     assert status(page) == "Refused: x_2 is structurally zero: eliminate x_0 first."
     page.keyboard.press("f")
     assert "digits of x kept in float32" in status(page) and counter(page).startswith("step 3 of 3")
+    (tmp_path / "o.json").write_text('[[0, "1"], ["x:2"]]')  # a block by its name alone
+    page.set_input_files("input[type=file]", tmp_path / "o.json")
+    page.locator(".counter", has_text="step 2 of 2").wait_for()
     with pytest.raises(pt.kkt.SizeError, match="has 151 blocks, and the page draws 150"):
         explorer_data(pt.matrix(np.eye(151)))
 

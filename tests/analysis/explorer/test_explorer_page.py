@@ -94,7 +94,7 @@ def test_switches_of_the_page_are_the_engines():
 @pytest.mark.product
 def test_the_page_of_a_large_tree_is_small():
     page = explorer_page(explorer_data(system_of("random_tree:n=41"), "large"))
-    assert len(gzip.compress(page.encode())) < 110_000
+    assert len(gzip.compress(page.encode())) < 120_000  # a mass and an angle to slide, too
 
 
 def test_colours_tell_apart_in_grey():
