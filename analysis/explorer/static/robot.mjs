@@ -3,7 +3,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 const SIDE = 300;
 const SWING = 0.22; // [rad], how far each joint swings about its place in the matrix
-const LONGEST = 40; // bodies of a robot that is drawn moving
+const NAMED = 40; // bodies of a robot that moves, with names beside them; of a larger one they are told on hover
 
 export function make(name, attributes = {}) {
   const made = document.createElementNS(SVG, name);
@@ -78,17 +78,17 @@ export class Robot extends Bodies {
     this.ground = make("path", { class: "ground" });
     this.svg.append(this.ground);
     for (let k = 0; k < this.n; k++) {
-      const [link, joint] = [make("path", { class: "link" }), make("circle", { class: "joint", r: 8 })];
+      const [link, joint] = [make("path", { class: "link" }), make("circle", { class: "joint", r: this.n <= NAMED ? 8 : 4 })];
       Object.assign(this.add(k, "body", [link, joint]), { link, joint });
     }
-    this.svg.append(...this.groups.map(({ text }) => text)); // over all links
+    if (this.n <= NAMED) this.svg.append(...this.groups.map(({ text }) => text)); // over all links
     this.pose(entries);
     this.named((k) => structure.names[k]);
     const still = matchMedia("(prefers-reduced-motion: reduce)");
     const step = (now) => {
       if (!this.node.isConnected && this.seen) return;
       this.seen ||= this.node.isConnected;
-      if (this.node.offsetParent && !still.matches) this._place(now / 1000);
+      if (this.node.offsetParent && !still.matches && this.n <= NAMED) this._place(now / 1000);
       this.frame = requestAnimationFrame(step);
     };
     this.frame = requestAnimationFrame(step);
@@ -104,7 +104,7 @@ export class Robot extends Bodies {
   }
 
   static fits(data) {
-    return Boolean(data.entries?.pose) && data.bodies <= LONGEST;
+    return Boolean(data.entries?.pose);
   }
 
   destroy() {
@@ -230,7 +230,7 @@ export class Robot extends Bodies {
     if (told.join() === this.told) return;
     this.told = told.join();
     super.named((k) => told[k]);
-    if (this.map) this._spread();
+    if (this.map && this.n <= NAMED) this._spread();
   }
 }
 
