@@ -42,6 +42,9 @@ addEventListener("keydown", (event) => {
   else if (keys[event.key]) { event.preventDefault(); step(keys[event.key]); }
 });
 addEventListener("click", (event) => { if (!event.target.closest("a") && !getSelection().toString()) step(1); });
+addEventListener("blur", () => setTimeout(() => { // a click into the live scene leaves the keys to the slides
+  if (document.activeElement.matches("iframe")) { document.activeElement.blur(); focus(); }
+}, 300));
 addEventListener("resize", () => show(at, built));
 setInterval(tell, 10000);
 document.body.classList.add("shown");
