@@ -35,11 +35,10 @@ def test_a_line_says_what_there_is(system):
     assert repr(proved) == f"<Certified chain_3: 20 digits, {proved.bits} bits, order abm>"
 
 
-@pytest.mark.parametrize("layout", ["kind", "body"])
-def test_nonzeros_are_those_of_the_matrix(layout):
+def test_nonzeros_are_those_of_the_matrix():
     for tree in (pt.binary(4), pt.humanoid(), pt.chain(7)):
         loops = [pt.contact(list(tree)[-1], (0.1, 0.0, 0.2))]
-        system = pt.build(tree, layout=layout, loops=loops)
+        system = pt.build(tree, loops=loops)
         assert system.nonzeros == system.matrix.nnz
 
 

@@ -61,7 +61,7 @@ def rooted(system: System, body: Hashable) -> System:
     rates[body], efforts[body] = v, np.zeros(6)
     names = compile_tree(tree).names
     qd, tau = (np.concatenate([given[name] for name in names]) for given in (rates, efforts))
-    return build(tree, np.zeros(len(qd)), qd, tau, layout=system.layout)
+    return build(tree, np.zeros(len(qd)), qd, tau)
 
 
 def other_roots(system: System) -> list[Hashable]:

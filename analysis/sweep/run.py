@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, ClassVar
 
+from pivotree.kkt.base.reading import read_text
 from pivotree.kkt.base.shown import Tabled
 
 from . import pools
@@ -40,8 +41,8 @@ class Summary(Tabled):
 
     def records(self) -> list[dict[str, Any]]:
         """The rows of the table, numbers as numbers and None for what is empty."""
-        with open(self.output, encoding="utf-8", newline="") as file:
-            return [{name: _value(text) for name, text in row.items()} for row in csv.DictReader(file)]
+        lines = read_text(self.output).splitlines(keepends=True)
+        return [{name: _value(text) for name, text in row.items()} for row in csv.DictReader(lines)]
 
     def _cells(self) -> list[list[str]]:
         return super()._cells()[: DISPLAYED + 1]

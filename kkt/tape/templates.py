@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..matrix.entries import LETTERS
+from ..matrix.entries import LETTERS, RIGHT_HAND_SIDE
 from ..program.program import Instruction, Program, Ref
 from . import operations
 from .emit import Emitter, Scalars, column
@@ -23,7 +23,8 @@ from .lowering_kernels import INPUT, LARGE, Packed, Steps, Table, enter, follow,
 
 SHARED = 128  # entries of operands up to which templates are kept for other tapes
 PLAIN = ("mul", "add", "inner", "forward", "solve", "mirror")  # whose operands say all
-BLOCKS = (*LETTERS, "H")  # of (4), whose slots are the same in all programs of a robot
+# of the matrix of (4), whose slots are the same in all programs of a robot; a residual is another right side
+BLOCKS = {*LETTERS, "H"}.difference(RIGHT_HAND_SIDE)
 LARGEST = 24  # rows of a factor that is a template; a larger one is written in place
 
 
