@@ -17,7 +17,7 @@ function once(made, o, make) {
 
 // [[X, 1], [1, 0]] with the inverse [[0, 1], [1, -X]]: no arithmetic happens on the 1.
 export class Pair {
-  X; blocks; lower; write;
+  X; blocks; lower; unit; write;
 
   constructor(write, blocks, X) {
     Object.assign(this, { write, blocks, X, lower: new Map() });

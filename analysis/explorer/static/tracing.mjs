@@ -210,7 +210,8 @@ export class Trace {
       const rest = members.slice(place + 1).flatMap((other) => other.blocks);
       const own = new Map(blocks.map((b) => [b, new Map(blocks.map((o) => [o, fronts.get(b, o)]))]));
       const made = this.make(pivot, own);
-      const scale = (z, value) => (z === blocks[1] && made.unit ? w.solve(made.unit, value) : value);
+      const unit = made instanceof Pair && made.unit;
+      const scale = (z, value) => (z === blocks[1] && unit ? w.solve(unit, value) : value);
       const scaled = (column) => new Map([...column].map(([b, value]) => [b, scale(b, value ?? null)]));
       const C = new Map();
       for (const o of [...rest, ...fronts.outside]) {
