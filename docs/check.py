@@ -248,6 +248,7 @@ def corner(path: Path) -> float:
 
 def pictures() -> Complaints:
     """A reader of a dark page meets no white picture; what the site alone shows, docs/generated.py draws."""
+    undrawn = set(generated.PICTURES)
     for page in PAGES:
         text, place = page.read_text(encoding="utf-8"), page.relative_to(ROOT)
         for dark, light in PAIR.findall(text):
@@ -257,11 +258,13 @@ def pictures() -> Complaints:
         alone = [a or b for a, b in ALONE.findall(PAIR.sub("", text))]
         yield from (f"{place}: {x} has no dark twin" for x in alone)
         drawn = [page.parent / name for name in re.findall(r"<!-- picture (\w+):", text)]
+        undrawn -= {str(path.relative_to(HERE)) for path in drawn}
         unknown = [path for path in drawn if str(path.relative_to(HERE)) not in generated.PICTURES]
         yield from (f"{place}: {path.name} is none of PICTURES in docs/generated.py" for path in unknown)
         for link in LINKED.findall(re.sub(r"<!--.*?-->", "", text)) if page.parent.name != "slides" else ():
             if not (page.parent / link).exists():
                 yield f"{place}: {link} is not in a checkout"
+    yield from (f"docs/generated.py: no page shows the picture {name}" for name in sorted(undrawn))
 
 
 def facts() -> Complaints:

@@ -7,6 +7,7 @@ makes them on its way.  They stand in FOLDER under the paths that they would hav
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import re
 import sys
@@ -112,7 +113,11 @@ def main(folder: Path, names: list[str], drawn: bool) -> None:
 
 
 if __name__ == "__main__":
-    words = [word for word in sys.argv[1:] if word != "--blank"]
-    if not words or set(words[1:]) - set(MAKERS):
-        sys.exit(f"docs/generated.py FOLDER [--blank] [NAME ...]; a NAME is one of {', '.join(MAKERS)}")
-    main(Path(words[0]), words[1:], "--blank" not in sys.argv)
+    words = argparse.ArgumentParser(description="Make what the site shows and the repository does not keep.")
+    words.add_argument("folder", type=Path)
+    words.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(MAKERS)}; all if not given")
+    words.add_argument("--blank", action="store_true", help="a dot for each picture")
+    asked = words.parse_intermixed_args()
+    if unknown := [name for name in asked.names if name not in MAKERS]:
+        words.error(f"{unknown[0]!r} is unknown; a NAME is one of {', '.join(MAKERS)}")
+    main(asked.folder, asked.names, not asked.blank)

@@ -13,6 +13,7 @@ ended leaves that one whole, and the next clears its hidden folder away.
 
 from __future__ import annotations
 
+import argparse
 import inspect
 import os
 import re
@@ -372,7 +373,9 @@ def playground(extra: Path) -> None:
 
 
 def main() -> None:
-    place = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "docs"
+    words = argparse.ArgumentParser(description="Build the site: static files, for a server or a disk.")
+    words.add_argument("folder", nargs="?", type=Path, default=ROOT / "build/docs", help="build/docs if not")
+    place = words.parse_args().folder
     with listening() as ctrl_c:  # SIGTERM, too, ends what was begun
         try:
             missing = build(place)

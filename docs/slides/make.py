@@ -10,11 +10,11 @@ them, and the same as PDF where Chromium is installed.
 
 from __future__ import annotations
 
+import argparse
 import base64
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from functools import cache
 from html import escape
@@ -133,5 +133,9 @@ def printed(file: Path) -> Path | None:
 
 
 if __name__ == "__main__":
-    for written in build(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "slides"):
+    words = argparse.ArgumentParser(description="Write the slides and the exam.")
+    words.add_argument(
+        "folder", nargs="?", type=Path, default=ROOT / "build/slides", help="build/slides if not"
+    )
+    for written in build(words.parse_args().folder):
         print(f"{written} ({written.stat().st_size / 1000:,.0f} kB)")

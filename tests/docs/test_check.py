@@ -1,5 +1,8 @@
 """``make docs-check`` finds what is stale, dead, too wide or wrong."""
 
+import subprocess
+import sys
+
 import pytest
 
 from pivotree.kkt.model.load import robots_folder
@@ -67,6 +70,13 @@ def test_a_build_that_is_ended_leaves_the_old_site(check, tmp_path, monkeypatch)
         with pytest.raises(KeyboardInterrupt):
             load("build").build(tmp_path)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [old]
+
+
+@pytest.mark.parametrize("script", ["generated.py", "site/build.py", "slides/make.py"])
+def test_help_is_no_folder_to_write_into(check, script, tmp_path):
+    words = [sys.executable, check.HERE / script, "--help"]
+    run = subprocess.run(words, cwd=tmp_path, capture_output=True, timeout=60)
+    assert run.stdout.startswith(b"usage") and not list(tmp_path.iterdir())
 
 
 def test_the_notebook_on_a_matrix_reaches_what_its_page_says(check):

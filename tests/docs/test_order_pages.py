@@ -104,16 +104,6 @@ def test_pictures_of_each_sort_are_drawn(load, tmp_path):
             assert image.width > 900 and len(image.getcolors()) > 3
 
 
-def test_what_no_page_names_is_not_drawn_and_what_one_names_is_known(check):
-    """A mark on a kept page is answered by a picture of docs/generated.py, and each of those has one."""
-    named = {
-        str(page.parent.joinpath(name).relative_to(check.HERE))
-        for page in check.PAGES
-        for name in re.findall(r"<!-- picture (\w+):", page.read_text(encoding="utf-8"))
-    }
-    assert named == set(check.generated.PICTURES)
-
-
 @pytest.mark.parametrize("name", ["benchmarks", "derivatives", "study/exhaustion", "study/random_trees"])
 def test_pictures_of_kept_pages_are_drawn(check, name, tmp_path, monkeypatch):
     monkeypatch.setattr(check.generated, "PICTURES", {name: check.generated.PICTURES[name]})
