@@ -15,7 +15,7 @@ from .bench import Bench, sum_of
 from .claim import Equal, statement
 from .induction import Blocks, of_equation_4
 
-SOURCE = "docs/guarantee.md"
+SOURCE = "docs/theory/guarantee.md"
 SHAPES = ((2, 0), (2, 3, 0), (3, 3, 4, 0))
 
 
