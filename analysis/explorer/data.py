@@ -61,21 +61,20 @@ RATIOS = tuple(10.0**k for k in range(10))
 WITHIN = ("float64", "float32", "bfloat16")  # formats whose range holds all frames
 
 
-def frames_of(system: System, progress: Callable[[str], None]) -> dict[str, Any] | None:
+def frames_of(system: System, progress: Callable[[str], None]) -> dict[str, Any]:
     """Frames for two sliders, mass after mass and angle after angle: what differs from the entries given.
 
     Examples 2 and 3 have their own ratios and tilts, of H itself.  Of any other tree the body nearest a tip
     that turns about an axis has its mass multiplied and its joint turned on, in fewer steps where there are
-    many freedoms.  None with loops, which would open.
+    many freedoms.  With loops the mass alone changes: at another angle they would open.
     """
-    if system.loops:
-        return None
     example = bool(re.match(r"example[23]", system.name or ""))
     order = system.structure.order.tolist()
     turning = [k for k in order if system.tree.joint[k] == "revolute"]
     body = (turning or order)[0]
     every = 1 if example else min(1 + len(system.state.q) // 6, 4)
-    ratios, tilts = RATIOS[::every], TILTS[::every] if example or turning else TILTS[:1]
+    turns = example or (turning and not system.loops)
+    ratios, tilts = RATIOS[::every], TILTS[::every] if turns else TILTS[:1]
     given, frames = entries_of(system), []
     for ratio, tilt in product(ratios, tilts):
         progress(f"ratio {ratio:.0e}, tilt {tilt:.0f} degrees")
@@ -95,7 +94,7 @@ def _changed(system: System, body: int, ratio: float, tilt: float) -> System:
     tree = replace(tree, mass=tree.mass * factor, inertia=tree.inertia * factor[:, None, None])
     q = state.q.copy()
     q[tree.offset[body] : tree.offset[body + 1]] += np.deg2rad(tilt)
-    return build(tree, q, state.qd, state.tau, state.wrench)
+    return build(tree, q, state.qd, state.tau, state.wrench, loops=system.loops)
 
 
 DIGITS = 30  # proved, of the answer that the page's numbers are held against
@@ -193,6 +192,7 @@ def _mask(free: NDArray[Any], one: NDArray[Any] | bool) -> str:
 SCHEMA = "pivotree-explorer/1"
 WHOLE = 150  # bodies whose matrix is drawn block by block, with numbers
 MEASURED = 40  # bodies up to which every registered order is measured
+LISTED = 200_000  # operations up to which an order is told as loops
 FEW = ("abm", "crbm", "bad_abm", "virtual_work", "divide_and_conquer", "minimum_degree")
 BLAMED = "float32"
 USUAL = ("float64", "float32", "bfloat16", "float16")  # formats measured for every order
@@ -243,8 +243,7 @@ def explorer_data(
         document["entries"] = entries
         proof = _certify(system, functions, document, orders is not None)
         if story and not isinstance(system, Matrix):
-            if (frames := frames_of(system, progress)) is not None:
-                document["frames"] = frames
+            document["frames"] = frames_of(system, progress)
             progress("the scenes")
             document["story"] = _story()
 
@@ -430,10 +429,9 @@ def _measured(
     result: dict[str, Any] = {"flops": tape.flops, "formats": {}}
     for name in formats:
         result["formats"][name] = measured(system, tape, name, reference)
-    small = system.structure.n <= MEASURED
-    if BLAMED in formats and small:
+    if BLAMED in formats and system.structure.n <= MEASURED:
         result["blame"] = _blamed(system, tape, model)
-    if small:
+    if tape.flops <= LISTED:
         with suppress(OrderError, SizeError):
             result["algorithm"] = algorithm_of(system, function)
     return result

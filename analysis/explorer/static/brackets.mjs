@@ -72,7 +72,7 @@ export class Pair {
 
 // A block, or several, factored L D L^T; updates (c c^T)/d, or (c/d) c^T by gain.
 export class Dense {
-  blocks; factored; halves; sizes; write;
+  blocks; factored; halves; sizes; unit; write;
 
   constructor(write, blocks, sizes, factored) {
     Object.assign(this, { write, blocks, sizes, factored, halves: new Map() });

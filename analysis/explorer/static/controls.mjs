@@ -97,6 +97,7 @@ function sliders(explorer) {
     const node = h("label", { class: "field" }, h("span", {}, label, " ", output), input);
     return { input, output, values, text, node };
   });
+  const moved = inputs.filter(({ values }) => values.length > 1);
   const show = (frame) => {
     const at = frames.indexOf(frame);
     const places = at < 0 ? [0, 0] : [Math.floor(at / tilt.length), at % tilt.length];
@@ -110,11 +111,11 @@ function sliders(explorer) {
     const [r, t] = inputs.map(({ input }) => Number(input.value));
     const frame = own || r || t ? frames[r * tilt.length + t] : null;
     show(frame);
-    const told = inputs.map(({ output }, at) => `${names[at]} ${output.textContent}`);
-    explorer.rebuild(explorer.session.format, frame, `${told[0]}, ${told[1][0].toLowerCase()}${told[1].slice(1)}.`);
+    const told = moved.map(({ output }, at) => `${names[at]} ${output.textContent}`).join(", ");
+    explorer.rebuild(explorer.session.format, frame, `${told.replace(/, ./, (start) => start.toLowerCase())}.`);
   };
   for (const { input } of inputs) input.addEventListener("input", change);
-  return { nodes: inputs.filter(({ values }) => values.length > 1).map(({ node }) => node), show };
+  return { nodes: moved.map(({ node }) => node), show };
 }
 
 export class Transport {

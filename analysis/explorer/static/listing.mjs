@@ -46,6 +46,8 @@ function formed(engine, record) {
 // The number of a step's pivots after the last that adds to a block.
 const lastOf = ({ updatesOf }, key) => updatesOf.findLastIndex((updates) => updates.has(key)) + 1;
 
+const short = ({ graph }) => graph.blocks.length <= NAMED;
+
 // What each step forms: { step, blocks, lines }.
 function written({ engine }) {
   const labels = new Labels(engine, 0);
@@ -57,10 +59,12 @@ function written({ engine }) {
 }
 
 // The loops that the program of a whole order repeats, as ``pivotree list`` tells them: { text, latex };
-// null where nobody has told them.
+// null where nobody has told them.  Steps are written where blocks have names; elsewhere an order that
+// has begun is told so at once.
 function toldOf(session) {
-  if (!session.engine.done) return null;
-  return session.seen?.algorithm ?? (session.told?.code === session.code ? session.told : null);
+  const { engine, seen, told } = session;
+  if (!engine.done && short(engine)) return null;
+  return seen?.algorithm ?? (told?.code === session.code ? told : null);
 }
 
 // TeX for a keyboard: M^_k for \hat{M}_{k}.
@@ -128,6 +132,14 @@ function article(latex) {
   return [...items, h("p", { class: "letters" }, ...letters)];
 }
 
+// Each step with the lines that it forms, as elements.
+function stepsOf(session) {
+  return written(session).map(({ step, blocks, lines }) => {
+    const shown = lines.map(([name, terms]) => h("p", { class: "line" }, math(`${name}=${terms}`)));
+    return h("li", { class: step === session.engine.step ? "now" : "" }, h("p", {}, math(blocks)), ...shown);
+  });
+}
+
 // Python that eliminates in this order, whatever its bodies are called.
 function pythonOf(session) {
   const { form, format, data } = session;
@@ -169,24 +181,13 @@ export function listingPanel(session, say) {
   const show = () => {
     const { engine, data } = session();
     const told = toldOf(session());
-    const short = engine.graph.blocks.length <= NAMED;
-    for (const made of buttons.slice(0, 2)) made.disabled = !told?.text && (!short || !engine.step);
+    const writes = short(engine) && engine.step;
+    for (const made of buttons.slice(0, 2)) made.disabled = !told?.text && !writes;
     fold.hidden = Boolean(told) || !engine.done || !data.served || engine.graph.plain;
     if (!node.open) return;
-    if (told?.latex) {
-      replaced(list, h("li", {}, ...article(told.latex)));
-      return;
-    }
-    if (!short || !engine.step) {
-      const why = short ? "Each step adds its lines." : `Blocks have names up to ${NAMED} of them.`;
-      replaced(list, h("li", { class: "soft" }, why));
-      return;
-    }
-    const items = written(session()).map(({ step, blocks, lines }) => {
-      const shown = lines.map(([name, terms]) => h("p", { class: "line" }, math(`${name}=${terms}`)));
-      return h("li", { class: step === engine.step ? "now" : "" }, h("p", {}, math(blocks)), ...shown);
-    });
-    replaced(list, ...items);
+    const why = short(engine) ? "Each step adds its lines." : `Steps of more than ${NAMED} blocks are told as loops alone.`;
+    if (told?.latex) return replaced(list, h("li", {}, ...article(told.latex)));
+    replaced(list, ...(writes ? stepsOf(session()) : [h("li", { class: "soft" }, why)]));
     if (engine.done && !data.served && !engine.graph.plain)
       list.append(h("li", { class: "soft" }, `pivotree list ${data.model} --order FILE.json folds these steps into loops; Export writes the file.`));
     list.scrollTop = list.scrollHeight;

@@ -6,7 +6,7 @@ import { formula } from "./formula.mjs";
 import { KINDS_OF_FILE, download, exported } from "./exporting.mjs";
 import { orderIn } from "./opening.mjs";
 import { lostText } from "./scene.mjs";
-import { digitsOf, foretold, meanings } from "./words.mjs";
+import { digitsOf, foretold, keptDigits, meanings } from "./words.mjs";
 import { Session } from "./session.mjs";
 import { FORMATS, digitsIn } from "./arithmetic.mjs";
 
@@ -129,10 +129,10 @@ function answerOf(session) {
   const answer = session.answer();
   if (answer?.why) return para("soft", `No certified answer in ${format}: ${answer.why}`);
   if (answer) {
-    const error = answer.error === null ? "not a number" : answer.error.toExponential(1);
     const by = answer.by === "pivotree" ? "measured by pivotree" : "computed on this page";
-    const told = ` of ${engine.graph.answer} kept in ${format}; error ${error} against the certified answer, ${by}.`;
-    return para("answer", h("strong", {}, `${answer.digits.toFixed(1)} digits`), told);
+    if (answer.error === null) return para("answer", h("strong", {}, "The order fails"), ` in ${format}, ${by}.`);
+    const told = ` of ${engine.graph.answer} kept in ${format}; error ${answer.error.toExponential(1)} against the certified answer, ${by}.`;
+    return para("answer", h("strong", {}, keptDigits(answer, " digits")), told);
   }
   if (model.why) return null;
   const left = plural(engine.left.length, "block");
@@ -143,9 +143,8 @@ function table(session, replay) {
   const { data, format, frame } = session;
   const measured = (order) => (frame ? framed(session, order) : order.formats?.[format]);
   const digits = (order) => {
-    const found = measured(order);
-    if (order.refused || found?.failed || (found && found.digits === null)) return "–";
-    return found ? `${found.digits.toFixed(1)}${found.marked ? "*" : ""}` : "·";
+    const found = order.refused ? { failed: true } : measured(order);
+    return found ? `${keptDigits(found)}${found.marked ? "*" : ""}` : "·";
   };
   const said = (order) => measured(order)?.failed ?? measured(order)?.marked ?? order.refused ?? "";
   const current = session.seen;
@@ -181,7 +180,7 @@ function framed({ data, format, frame }, order) {
     const { failed } = session.whole;
     const answer = session.whole.answer();
     if (failed) kept.set(key, { failed: failedPivot(session.engine, failed) });
-    else kept.set(key, Number.isFinite(answer?.digits) ? { digits: answer.digits } : null);
+    else kept.set(key, Number.isFinite(answer?.digits) ? answer : null);
   }
   return kept.get(key);
 }
@@ -267,10 +266,7 @@ export function exportPanel(session, look, palette, say, drawn, chosen) {
     h("input", { type: "number", min: "0", step: "1", value, placeholder: "now", "aria-label": label });
   const ends = [step("First step", "0"), step("Last step", "")];
   const between = h("label", { class: "row", hidden: true }, "from ", ends[0], " to ", ends[1]);
-  const what = [
-    ["step", "this step"],
-    ["range", "a range of steps"],
-  ];
+  const what = [["step", "this step"], ["range", "a range of steps"]];
   const range = select("what", what, "step", (value) => (between.hidden = value !== "range"));
   const make = async (kind) => {
     const { engine, length } = session();
@@ -312,6 +308,7 @@ export function exportPanel(session, look, palette, say, drawn, chosen) {
     between,
     h("div", { class: "row" }, ...kinds, embed),
     para("soft", "The JSON is an order: pivotree solve MODEL --order FILE.json"),
+    para("soft", session().data.served ? "A robot's file may be dropped on the page, too." : "A robot's file needs Python: pivotree explore FILE shows it on such a page."),
     h("label", { class: "field" }, h("span", {}, "Open such a file, or a robot's"), input),
   );
   return { node, open };

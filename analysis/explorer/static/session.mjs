@@ -150,21 +150,25 @@ export class Session {
     return model;
   }
 
-  // What it comes to: { left, fill, height, operations, dense, digits }, null where that is not known.
+  // What it comes to: { left, fill, height, operations, dense, digits, answer }, null where that is not known.
   // What pivotree has measured of a registered order is told as it is.
   get sum() {
     const order = this.onPlan ? this.order(this.name) : null;
     const measured = this.frame ? null : order?.formats?.[this.format];
-    if (order && (measured || this.model.why))
-      return { left: 0, fill: order.fill, height: order.height, operations: order.flops ?? null, dense: null, digits: measured?.failed ? 0 : (measured?.digits ?? null) };
+    if (order && (measured || this.model.why)) {
+      const { fill, height, flops = null } = order;
+      return { left: 0, fill, height, operations: flops, dense: null, digits: measured?.failed ? 0 : (measured?.digits ?? null), answer: measured };
+    }
     const { engine } = this.whole;
+    const answer = this._answerOf(this.whole);
     return {
       left: engine.left.length,
       fill: engine.fill,
       height: engine.done ? engine.height : null,
       operations: this.whole.operations,
       dense: Math.round(engine.flops),
-      digits: this._answerOf(this.whole)?.digits ?? null,
+      digits: answer?.digits ?? null,
+      answer,
     };
   }
 

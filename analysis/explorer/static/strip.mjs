@@ -5,6 +5,7 @@ import { button, h, plural, replaced } from "./dom.mjs";
 import { LAM } from "./graph.mjs";
 import { Labels } from "./labels.mjs";
 import { metIn, worked } from "./session.mjs";
+import { keptDigits } from "./words.mjs";
 
 const LETTERS = ["p", "q", "f", "fᴶ", "fᶜ", "λ"];
 const SLACK = 5; // CSS pixels that a pointer moves before it drags
@@ -120,7 +121,7 @@ export class Strip {
       part(`fill ${sum.fill.toLocaleString("en")}`, change("fill")),
       part(worked(sum.operations, sum.dense ?? 0), change(sum.operations === null ? "dense" : "operations")),
       sum.height === null ? null : part(`height ${sum.height}`, change("height")),
-      sum.digits === null ? null : part(`${sum.digits.toFixed(1)} digits in ${format}`, change("digits", 1)),
+      sum.digits === null ? null : part(`${keptDigits(sum.answer, " digits")} in ${format}`, change("digits", 1)),
     );
   }
 

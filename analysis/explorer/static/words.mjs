@@ -56,6 +56,9 @@ export function reported(session, record) {
   return `Step ${record.step}: ${members(session, record)}. ${cost}${lost}.${answered(session)}`;
 }
 
+// Digits that are kept, in figures; an order fails whose pivot is zero or whose answer is no number.
+export const keptDigits = ({ digits, error, failed }, unit = "") => (failed || error === null ? "fails" : digits.toFixed(1) + unit);
+
 export function answered(session) {
   const { engine, format, known } = session;
   if (!engine.done) return "";
@@ -64,7 +67,8 @@ export function answered(session) {
   const order = known && !session.onPlan ? ` This is ${known.order.name}.` : whole || "";
   const answer = session.answer();
   if (!answer || answer.why) return ` All blocks are eliminated.${order}`;
-  return ` All blocks are eliminated: ${answer.digits.toFixed(1)} digits of ${engine.graph.answer} kept in ${format}.${order}`;
+  const kept = answer.error === null ? "the order fails" : `${keptDigits(answer, " digits")} of ${engine.graph.answer} kept`;
+  return ` All blocks are eliminated: ${kept} in ${format}.${order}`;
 }
 
 // What the letters in a block's name are, in the order in which they stand there: [[TeX, words], ...].
