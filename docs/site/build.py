@@ -71,8 +71,20 @@ WRONG = re.compile(
 EXPLORED = {
     "chain:3": "Seven scenes from the first number to ABM, and then every order on three links.",
     "example3": "Two sliders, a mass and an angle to move: digits that some orders lose and others keep.",
-    "four_bar": "A closed loop: its multiplier is one more block. When may it go?",
+    "chain:10": "Ten links in a row: the composite rigid body method fills 90 blocks, ABM fills nine.",
+    "binary:3": "Every body carries two: limbs that are siblings may go in any sequence.",
+    "star:6": "A hub and six leaves. Eliminate the hub first, and every leaf meets every other.",
+    "comb:5": "A chain whose bodies have a tooth each: the teeth go first and fill nothing of each other.",
+    "example1": "A long heavy link on a short light one: CRBM keeps three digits in float32, ABM all seven.",
+    "example2": "Two sliders on one line: CRBM's last pivot is zero in float32, where 1 is right.",
+    "rr_arm": "The planar arm of Pasic, Williams and Hui: small enough to compute by hand.",
     "quadruped": "A robot with four legs. The order begins at its feet; or does it?",
+    "quadruped:feet=4": "The same robot on its feet: each contact is a row, whose multiplier is a block.",
+    "humanoid": "45 bodies, three fingers on each hand: fold a limb to one block, or read the loops.",
+    "four_bar": "A closed loop: its multiplier is one more block. When may it go?",
+    "stewart": "A platform on six legs: five of them close loops.",
+    "delta": "Three arms, six rods and one platform, which the loops keep level.",
+    "gripper": "Two fingers that parallelograms keep upright: small loops, one beside the other.",
 }
 # what a lesson says of the page where it cannot show it, by the lessons' make.py
 PLAYED = re.compile(r"^> \*\*Play it\.\*\* .*\n> .*`page\.html#(?P<place>[a-z=0-9]+)`\.$", re.M)
@@ -354,7 +366,7 @@ def home() -> str:
 
 def page_of(model: str) -> str:
     """The name of a model's files."""
-    return model.replace(":", "_")
+    return re.sub(r"\W", "_", model)
 
 
 def playground(extra: Path) -> None:

@@ -211,7 +211,9 @@ def test_the_workflow_puts_online_what_make_site_builds():
     workflow = SITE.read_text(encoding="utf-8")
     assert "- run: make site\n" in workflow and '- run: .ci/site "$VERSION"' in workflow
     told = (ROOT / "docs" / "explorer.md").read_text(encoding="utf-8")
-    assert f"-d {make[1]}/html`" in told and f"`{SITE.relative_to(ROOT).as_posix()}`" in told
+    assert f"path: {make[1]}/html\n" in SITE.with_name("folder.yml").read_text(encoding="utf-8")
+    assert all(f"`.github/workflows/{name}.yml`" in told for name in ("site", "folder"))
+    assert f"-d {make[1]}/html`" in told
 
 
 def test_the_site_of_each_version_stays_and_the_first_page_lists_them(tmp_path):
