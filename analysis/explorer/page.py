@@ -39,7 +39,7 @@ _START = (
     "requestAnimationFrame(() => setTimeout(begin));\n"
     "setTimeout(begin, 1000);"
 )
-_SPARED_STYLE = re.compile(r"/\*.*?\*/|^\s+", re.M | re.S)
+_SPARED_STYLE = re.compile(r"/\*.*?\*/|^\s+|(?<=[;{},:])\s+", re.M | re.S)
 POLICY = "default-src 'none'; {}; img-src data: blob:; base-uri 'none'; form-action 'none'"
 FOLDER_POLICY = POLICY.format("script-src 'self'; style-src 'self'")
 

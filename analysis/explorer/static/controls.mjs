@@ -111,8 +111,8 @@ function sliders(explorer) {
     const [r, t] = inputs.map(({ input }) => Number(input.value));
     const frame = own || r || t ? frames[r * tilt.length + t] : null;
     show(frame);
-    const told = moved.map(({ output }, at) => `${names[at]} ${output.textContent}`).join(", ");
-    explorer.rebuild(explorer.session.format, frame, `${told.replace(/, ./, (start) => start.toLowerCase())}.`);
+    const told = moved.map(({ output }, at) => `${names[at]} ${output.textContent}.`);
+    explorer.rebuild(explorer.session.format, frame, told.join(" "));
   };
   for (const { input } of inputs) input.addEventListener("input", change);
   return { nodes: moved.map(({ node }) => node), show };

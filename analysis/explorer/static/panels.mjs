@@ -130,9 +130,8 @@ function answerOf(session) {
   if (answer?.why) return para("soft", `No certified answer in ${format}: ${answer.why}`);
   if (answer) {
     const by = answer.by === "pivotree" ? "measured by pivotree" : "computed on this page";
-    if (answer.error === null) return para("answer", h("strong", {}, "The order fails"), ` in ${format}, ${by}.`);
-    const told = ` of ${engine.graph.answer} kept in ${format}; error ${answer.error.toExponential(1)} against the certified answer, ${by}.`;
-    return para("answer", h("strong", {}, keptDigits(answer, " digits")), told);
+    const error = answer.error === null ? "" : ` of ${engine.graph.answer} kept`;
+    return para("answer", h("strong", {}, keptDigits(answer, " digits")), `${error} in ${format}; error ${answer.error?.toExponential(1) ?? "not a number"} against the certified answer, ${by}.`);
   }
   if (model.why) return null;
   const left = plural(engine.left.length, "block");
@@ -307,8 +306,7 @@ export function exportPanel(session, look, palette, say, drawn, chosen) {
     range.node,
     between,
     h("div", { class: "row" }, ...kinds, embed),
-    para("soft", "The JSON is an order: pivotree solve MODEL --order FILE.json"),
-    para("soft", session().data.served ? "A robot's file may be dropped on the page, too." : "A robot's file needs Python: pivotree explore FILE shows it on such a page."),
+    para("soft", "The JSON is an order: pivotree solve MODEL --order FILE.json. A robot's file: pivotree explore FILE"),
     h("label", { class: "field" }, h("span", {}, "Open such a file, or a robot's"), input),
   );
   return { node, open };

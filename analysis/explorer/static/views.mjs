@@ -41,8 +41,8 @@ export class Legend {
     const shown = look.heat && model.shadowed;
     const boxes = shown
       ? [0, 1, 2, 3, 4, 5].map((level) => {
-          const [from, to] = [level, level + 1].map((edge) => lostText((edge * most) / 6));
-          const box = h("span", { class: "heat" }, level < 5 ? `${from}–${to}` : `${from} and more`);
+          const edge = lostText(((level || 1) * most) / 6);
+          const box = h("span", { class: "heat" }, (level ? "≥ " : "< ") + edge);
           box.style.background = colour(`heat${level}`);
           box.style.color = colour(level > 2 ? "heatInk" : "ink");
           return box;
