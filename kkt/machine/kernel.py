@@ -252,6 +252,11 @@ class Kernel(Shown):
         return {name: sum(each[name] for each in found) for name in found[0]}
 
     @property
+    def counted(self) -> str:
+        """The operations as ``export`` and its files tell them; a sine is one operation."""
+        return ", ".join(f"{count:,} {kind}" for kind, count in self.operations.items() if count)
+
+    @property
     def program(self) -> ScalarProgram:
         """The first stage's program as it is counted."""
         return self.stages[0].program

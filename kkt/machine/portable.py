@@ -104,14 +104,14 @@ STRICT = """\
        cc -std=c99 -O2 -ffp-contract=off -c {}.c
 
    Every operation is rounded once and none is reordered or fused, so that results have the same
-   bits everywhere; sines and cosines are among the operations.  That needs a compiler that keeps
-   to IEEE arithmetic: FLT_EVAL_METHOD 0, which this file checks, no -ffast-math, and no
-   contraction, which -ffp-contract=off forbids."""
+   bits everywhere; sines and cosines are written out here as such operations, and counted above
+   as one each.  That needs a compiler that keeps to IEEE arithmetic: FLT_EVAL_METHOD 0, which
+   this file checks, no -ffast-math, and no contraction, which -ffp-contract=off forbids."""
 LOOSE = """\
        cc -std=gnu99 -O3 -march=native -ffp-contract=fast -c {}.c
 
    The compiler may fuse products with sums, so that bits depend on it.  It may not reorder sums,
-   as -ffast-math does: sines and cosines rest on their rounding."""
+   as -ffast-math does: sines and cosines, one operation each above, rest on their rounding."""
 CHECKED = """\
 #if !defined(FLT_EVAL_METHOD) || FLT_EVAL_METHOD != 0
 #error "intermediate results have more digits than their type here; on x86 compile for SSE2"
@@ -135,6 +135,7 @@ class Portable:
     fields: Fields
     bodies: tuple[str, ...]
     program: ScalarProgram
+    counted: str  # operations by kind
     relaxed: bool = False  # whether a compiler may fuse products with sums
 
     def __post_init__(self) -> None:
@@ -160,10 +161,6 @@ class Portable:
             f"   {field:8} {SIZES[field].replace(' ', ' x '):10} {MEANING[field]}\n"
             for field in (*self.fields.given, *self.fields.outputs)
         )
-
-    @property
-    def _operations(self) -> str:
-        return ", ".join(f"{n} {kind}" for kind, n in self.program.operations.items() if n)
 
     def _title(self) -> str:
         """A title for the file's first comment."""
@@ -213,7 +210,7 @@ extern "C" {{
         dialect, file = Dialect(self.number), _plain(header[:-2])
         told, checked = (LOOSE, "") if self.relaxed else (STRICT, CHECKED)
         return f"""\
-/* {self._title()}: {self._operations}.
+/* {self._title()}: {self.counted}.
 
 {told.format(file)} */
 
@@ -244,7 +241,7 @@ extern "C" {{
         results = [f"{T} *{output}" for output in fields.outputs]
         shape = ", ".join(f"{key} = {value}" for key, value in self._numbers.items())
         return f"""\
-/* {self._title()}: {self._operations}.
+/* {self._title()}: {self.counted}.
 
 {self._arrays}
    {_wrapped(shape + "; bodies, in this order: " + ", ".join(map(_plain, self.bodies)))}.
@@ -257,9 +254,9 @@ extern "C" {{
        nvcc -c {self.name}.cu
 
    Every operation is rounded once to nearest and none is fused, by whatever flags, so that results
-   have the bits of the same program in C; sines and cosines are among the operations.  In float32
-   numbers below 2^-126 must be kept: no -ftz=true and no -use_fast_math, which this file
-   checks. */
+   have the bits of the same program in C; sines and cosines are written out here as such
+   operations, and counted above as one each.  In float32 numbers below 2^-126 must be kept: no
+   -ftz=true and no -use_fast_math, which this file checks. */
 
 #if defined(__FAST_MATH__) || defined(__USE_FAST_MATH__) && __USE_FAST_MATH__
 #error "compile without -use_fast_math: it changes results"
@@ -398,16 +395,8 @@ def _written(
             f"FILE{suffix}, of letters, digits and . _ + -"
         )
     chosen = identifier(tree.name, kernel.order) if name is None else name
-    return Portable(
-        chosen,
-        tree.name,
-        kernel.order,
-        kernel.format,
-        kernel.fields,
-        tuple(map(str, tree.names)),
-        kernel.straight,
-        kernel.relaxed,
-    ), place
+    about = (tree.name, kernel.order, kernel.format, kernel.fields, tuple(map(str, tree.names)))
+    return Portable(chosen, *about, kernel.straight, kernel.counted, kernel.relaxed), place
 
 
 def require_name(name: Any) -> None:

@@ -125,6 +125,15 @@ def last_pivot(system, order):
     return float(next(step for step in steps if ("qdd", 2) in step.blocks).pivots[-1])
 
 
+@pytest.mark.parametrize("model", ["chain:10", "chain:100", "robot:ur5"])
+def test_slides_exam_and_lessons_count_as_the_engine_does(facts, check, model):
+    with check.beside(FOLDER.parent / "lessons") as load:
+        for order in ("crbm", "abm"):
+            count = kkt.trace(kkt.build(kkt.load(model)), orderings.get(order)).work.sum()
+            assert facts["flops"](order, model) == f"{count:,}"
+            assert load("checks").operations(order, kkt.load(model)) == count
+
+
 @pytest.mark.parametrize("minutes", [45, 90])
 def test_a_lecture_takes_the_time_that_its_notes_say(minutes):
     """Every slide has a note, and a number of minutes."""

@@ -53,6 +53,6 @@ def run(options: argparse.Namespace) -> int:
         files = [kernel.export_cuda(path, options.name)] if cuda else [*kernel.export_c(path, options.name)]
     from ..table import in_kernel
 
-    told = ", ".join(f"{count:,} {kind}" for kind, count in kernel.operations.items() if count)
-    sys.stdout.write(f"{', '.join(map(written, files))}: {told}\noperations: {in_kernel(order.composites)}\n")
+    told = f"{', '.join(map(written, files))}: {kernel.counted}\noperations: {in_kernel(order.composites)}"
+    sys.stdout.write(f"{told}, a sine or cosine as one\n")
     return 0

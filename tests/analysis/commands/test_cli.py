@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from helpers import MODELS, ROOT, printed
@@ -36,6 +37,24 @@ def test_an_order_costs_the_same_in_every_command(run):
     (shown,) = explorer_data(system, "chain:10", ["crbm"], story=False)["orders"]
     told = [shown["flops"], sum(count_robot(crbm, system).total), kkt.trace(system, crbm).work.sum()]
     assert {*told, kkt.eliminate(system, crbm, "exact").flops} == {3005}
+
+
+@pytest.mark.parametrize("model", ["chain:10", str(MODELS["ur5"])])
+def test_what_else_tells_a_cost_tells_the_engines(run, model):
+    """Reports, captions and both heads of an export; blame and list tell none; sweeps: test_sweep_loops."""
+    system = kkt.build(kkt.load(model))
+    few = ("--order", "crbm,abm", "--format", "float32", "--states", 2, "-o", "report")
+    for name, told in json.loads(run("report", model, *few, "--json")[1])["costs"].items():
+        assert told["flops"] == kkt.trace(system, orderings.get(name)).flops
+        given = (model, "--order", name)
+        assert run("figure", "spy", *given, "-o", "spy.svg")[0] == 0
+        filled = f"fills in {told['fill']} blocks ({told['fill_entries']} entries)"
+        assert filled in " ".join(Path("spy_caption.tex").read_text().split())
+        said = run("blame", *given)[1] + run("list", *given)[1]
+        assert f"\n{name} on " in said and not re.search(r"\d operations", said)
+        counted = kkt.compile(system, orderings.get(name)).counted
+        assert f": {counted}\n" in run("export", *given, "-o", "kernel.c")[1]
+        assert Path("kernel.c").read_text().partition(".\n")[0].endswith(f": {counted}")
 
 
 @pytest.mark.parametrize(("how", "crossing"), [((), 12), (("--composites", "general"), 5)])

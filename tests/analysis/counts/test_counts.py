@@ -13,6 +13,7 @@ from pivotree.analysis import counts
 from pivotree.analysis.counts import FAMILIES, family_of, polynomial, proof
 from pivotree.analysis.counts.counting import KINDS, count_robot
 from pivotree.analysis.counts.polynomials import fit, largest_root, solve_exactly, text_of, through
+from pivotree.analysis.states import ranges_of, system_at
 
 
 def counted_tape(order, system):
@@ -171,6 +172,17 @@ def test_an_order_that_is_refused_says_why():
         counts.polynomial("virtual_work", "dh")
     (text,) = counts.table(["virtual_work"], ["dh"])
     assert text.startswith("virtual_work on dh: body")
+
+
+@pytest.mark.parametrize("spec", ["chain:10", "comb:4", "quadruped", "humanoid"])
+def test_composites_played_by_ten_numbers_keep_the_digits(spec):
+    system, crbm, digits = kkt.build(kkt.load(spec)), orderings.get("crbm"), []
+    for i in range(12):
+        state = system_at(system, ranges_of(system), 0, i)
+        exact = kkt.certify(state, 20, rounded_to="float32")
+        played = [kkt.trace(state, crbm, how) for how in ("counted", "rigid")]
+        digits.append([-np.log10(exact.error(kkt.eliminate(state, p, "float32").qdd)) for p in played])
+    assert abs(np.subtract(*np.median(digits, axis=0))) < 0.2
 
 
 # -- published ------------------------------------------------------------------------------------
