@@ -22,5 +22,6 @@ from .comparison import compare as compare
 from .figures.matrix import spy as spy
 from .letters import ClosedForm as ClosedForm
 from .letters import closed_form as closed_form
+from .letters import in_letters as in_letters
 from .rounding.blame import blame as blame
 from .rounding.text import Blame as Blame

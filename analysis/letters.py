@@ -18,14 +18,15 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt import Block, ModelError, SizeError, System
+from pivotree.kkt import Block, Elimination, FormatError, ModelError, SizeError, System
+from pivotree.kkt.arithmetic import Format
 from pivotree.kkt.base.shown import Shown
 from pivotree.kkt.machine.forward_dynamics import system_to_trace, tape_of
 from pivotree.kkt.machine.kinematics import arguments, entries
 from pivotree.kkt.matrix.configuration import Configuration
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.model.tree import BodyTree
-from pivotree.kkt.tape.player import run, signed
+from pivotree.kkt.tape.player import elimination_of, run, signed
 from pivotree.kkt.tape.tape import Tape
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 LONGEST = 100  # terms of a polynomial, beyond which it gets a name
 PARTS = 300  # such names at most, which six links in space need not
+FREEDOMS = 6  # of a robot whose answer is written without names
 PRODUCTS = 200_000  # terms that a product may have where nothing gets a name
 Place = tuple[str, tuple[int, ...]]  # a field of the tree, and where in it
 FIELDS = {"mass": "m", "com": "c", "inertia": "I", "p": "l"}  # of a body, and their letters
@@ -132,6 +134,44 @@ def closed_form(
     )
 
 
+class InLetters(Shown):
+    """A robot in letters, for :func:`kkt.eliminate`, as ``in_letters`` makes it."""
+
+    def __init__(self, model: nx.DiGraph[Any] | System, letters: str | None) -> None:
+        self.system, self.ring, self.entries, self.values = _in_letters(model, letters, LONGEST, FREEDOMS)
+        self.name = self.system.name
+
+    def facts(self) -> dict[str, Any]:
+        return {"name": self.name, "letters": len(self.values)}
+
+    def eliminated(self, order: Any, chosen: Format) -> Elimination:
+        """Its answer by an order, in the letters alone; raises FormatError for a format of numbers."""
+        if chosen.name != "sympy":
+            raise FormatError(f"{self.name}: is in letters; use the format sympy, or a tree of numbers")
+        tape = tape_of(self.system, order)
+        solution, pivots, _ = run(tape, self.entries, self.ring.number)
+        self.ring.name_pivots(tape, pivots)
+        known: dict[sympy.Symbol, sympy.Expr] = {}
+        for name, value in self.ring.definitions():
+            known[name] = value.xreplace(known)
+        shown = np.frompyfunc(lambda x: self.ring.shown(x).xreplace(known), 1, 1)
+        whole = {block: shown(values) for block, values in solution.items()}
+        return elimination_of(self.system, tape, chosen, whole, (), None)
+
+
+def in_letters(model: nx.DiGraph[Any] | System, letters: str | None = None) -> InLetters:
+    """A robot and its equation (4) in letters, for ``pt.eliminate(robot, order, "sympy")``.
+
+    Its letters are those of :func:`closed_form`, and so are its errors; ``qdd`` (N,), ``pdd`` and ``f``
+    (n, 6) of the answer are sympy's expressions in them, with nothing else named.  Raises SizeError for
+    more than six freedoms, whose expressions fill no page.
+
+    >>> pt.eliminate(pt.in_letters(pt.chain(1)), "abm", "sympy").qdd
+    array([tau_1/(I_1zz + c_1**2*m_1)], dtype=object)
+    """
+    return InLetters(model, letters)
+
+
 def equal_forms(
     model: nx.DiGraph[Any] | System, orders: Sequence[Any], letters: str | None = None
 ) -> list[bool]:
@@ -157,13 +197,19 @@ def equal_forms(
 
 
 def _in_letters(
-    model: Any, letters: str | None, longest: int | None
+    model: Any, letters: str | None, longest: int | None, most: int | None = None
 ) -> tuple[System, _Ring, Entries, dict[sympy.Symbol, float]]:
     """The system, its ring, the entries of (4) there, and numbers of letters that stand for them."""
     if letters not in (None, "state"):
         raise ModelError(f"closed form: letters is {letters!r}; leave it out, or use 'state'")
     numbers, given = _stand_ins(model)
     system = system_to_trace(numbers, what="closed form")
+    count = int(system.tree.offset[-1])
+    if most is not None and count > most:
+        raise SizeError(
+            f"{system.name}: has {count} freedoms, and answers without names are written for up to {most}; "
+            "use closed_form, which gives long parts names"
+        )
     configuration = Configuration(system.tree, system.graph)
     _require_plain(system, configuration)
     known: dict[sympy.Symbol, float] = {}

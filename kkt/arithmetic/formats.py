@@ -189,9 +189,15 @@ class Digits(Format):
     def places(self) -> int:
         return self.digits or 50
 
-    @property
-    def from_model(self) -> bool:
-        return True
+    from_model = True
+
+    def shown(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Exact fractions, of "sympy" as its rational numbers."""
+        if self.name != "sympy":
+            return values
+        from sympy import Rational
+
+        return np.frompyfunc(Rational, 1, 1)(values) if values.size else values
 
 
 BITS = 160  # precision of the mpmath number made from a pair, ample for pairs without a gap

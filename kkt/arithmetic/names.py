@@ -32,12 +32,12 @@ FIXED: dict[str, Format] = {
     "float64": Hardware("float64", np.float64),
     "float32": Hardware("float32", np.float32),
     "dd": DoubleDouble(),
-    "exact": Digits("exact", "exact"),
+    **{name: Digits(name, "exact") for name in ("exact", "sympy")},
     **BINARY,
 }
 ALL = (
     f"float64, float32, {', '.join(BINARY)}, pBITS, pBITSeEXPONENT, qINT.FRACTION (fixed point, "
-    "as q16.16), dd, exact, mp:DIGITS or ball:DIGITS; up to 25 bits also with :zero, :up, :down or "
+    "as q16.16), dd, exact, sympy, mp:DIGITS or ball:DIGITS; up to 25 bits also with :zero, :up, :down or "
     ":stochastic:SEED, and mixed as in float32+mul=bfloat16 or, by body, float32@torso=float64"
 )
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.objects import each
 from ..base.compiled import loop
 from ..base.errors import ModelError
 from ..base.foreign import is_number
@@ -187,10 +188,7 @@ def assemble(
     """
 
     def cast(x: NDArray[Any]) -> Array:
-        if number is None:
-            return x
-        flat = [number(float(value)) for value in x.ravel()]
-        return np.array([*flat, None], dtype=object)[:-1].reshape(x.shape)
+        return x if number is None else each(number, x)
 
     n, parent, offset = len(state.names), state.parent, state.S.offset
 

@@ -28,7 +28,7 @@ from ..tape.player import elimination_of, first_bad, number_of, overflow, read_i
 from ..tape.tape import Elimination, StepRecord, Tape
 from ..tape.trace import tape_for
 from ..tape.trust import UNIT
-from .matrix import Matrix, eliminated, tape_of
+from .matrix import Matrix
 
 RESIDUALS = ("dynamics", "equations")  # of refinement
 CORRECTIONS = 100  # at most, of a refinement or a proximal iteration
@@ -50,7 +50,7 @@ def eliminate(
     """Solve (4) by an order in a number format.
 
     Floating-point formats (docs/formats.md) start from the entries of (4), rounded to the format,
-    and raise FormatError where one overflows it; exact, mp:D and ball:D run the spatial algebra,
+    and raise FormatError where one overflows it; exact, sympy, mp:D and ball:D run the spatial algebra,
     bias and assembly too, from the model's doubles.  ``failed_at`` names a pivot that is zero, not
     a number, or zero but for rounding, and the joints at fault where (4) itself is singular;
     ``marked`` says why an answer should not be relied on, and ``backward_error`` by how much (4)
@@ -88,10 +88,10 @@ def eliminate(
     abm 29 11256 2e-07
     """
     chosen = get_format(format)
-    if isinstance(system, Matrix):
+    if isinstance(system, Matrix) or hasattr(system, "eliminated"):  # or a robot in letters
         if refine or proximal or rhs is not None:
-            raise ModelError("eliminate: a matrix takes an order and a format; leave the rest out")
-        return eliminated(system, tape_of(system, order), chosen)
+            raise ModelError(f"eliminate: {system.name} takes an order and a format; leave the rest out")
+        return system.eliminated(order, chosen)
     require_refinable(chosen, refine, residual)
     require_iterable(system, chosen, proximal, bool(refine) or rhs is not None)
     if reference is not None and not hasattr(reference, "block_error"):
@@ -179,7 +179,9 @@ def _first(
 
     # judge it, beside a run in more digits
     if chosen.kind == "exact":
-        return judged(system, tape, chosen, entries, found, None)
+        found = judged(system, tape, chosen, entries, found, None)
+        pdd, qdd, f, lam = map(chosen.shown, found.unknowns)
+        return replace(found, pdd=pdd, qdd=qdd, f=f, lam=lam)
     if found.failed_at is not None:
         return replace(found, failed_at=at_fault(system, chosen, entries, found.failed_at, tape))
     if chosen.kind == "dd":

@@ -123,6 +123,9 @@ class Matrix(Shown):
         none, beside = np.zeros(0, dtype=np.int64), tracer.given.patterns
         return InputSlots(self.pattern, (), self.structure.parent, none, (), beside=beside)
 
+    def eliminated(self, order: Any, chosen: Format) -> Elimination:
+        return eliminated(self, tape_of(self, order), chosen)
+
     def require_like(self, other: object) -> None:
         """Raise OrderError for what is no matrix with the same blocks, and entries in the same places."""
         if isinstance(other, Matrix) and self.structure.names == other.structure.names:
@@ -314,7 +317,7 @@ def eliminated(system: Matrix, tape: Tape, chosen: Format) -> Elimination:
         x = np.array(certify(system, chosen.digits, tape=tape).qdd, dtype=object)
     elif not chosen.on_arrays:
         number = number_of(chosen)
-        x = signed(run(tape, NONE, number, {"beside": each(number, numbers)})[2], slots)
+        x = chosen.shown(signed(run(tape, NONE, number, {"beside": each(number, numbers)})[2], slots))
     else:
         data = chosen.cast(numbers)
         if not np.isfinite(data).all():

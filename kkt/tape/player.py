@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.binary import Fixed
 from ..arithmetic.formats import DIV, SQRT, Chunk, Format, Runner
-from ..arithmetic.objects import InObjects, ZeroDivisor
+from ..arithmetic.objects import InObjects, ZeroDivisor, each
 from ..base.errors import FormatError, Refusal, SingularError
 from ..matrix.blocks import Block
 from ..matrix.entries import LETTERS, Entries, assemble
@@ -112,9 +112,7 @@ def _pieces(tape: Tape, runner: Runner, v: Any, room: int) -> Iterator[Piece]:
 def signed(v: Values, slots: NDArray[np.int64]) -> NDArray[Any]:
     """Values of signed slots: of an array, or of a list of objects."""
     if isinstance(v, list):
-        out = np.empty(slots.size, dtype=object)
-        out[:] = [v[s] if s >= 0 else -v[-s] for s in slots.ravel().tolist()]
-        return out.reshape(slots.shape)
+        return each(lambda s: v[s] if s >= 0 else -v[-s], slots)
     return (np.sign(slots) * v[np.abs(slots)]).astype(v.dtype)
 
 
@@ -172,8 +170,6 @@ def number_of(chosen: Format) -> Callable[[float], Any]:
     if chosen.kind == "object":
         return chosen.operate  # type: ignore[attr-defined]
     if chosen.kind == "exact":
-        from fractions import Fraction
-
         return Fraction
     if chosen.kind == "ball":
         import flint

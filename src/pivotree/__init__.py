@@ -52,6 +52,7 @@ _load, __dir__, __all__ = lazy_loader.attach(
             "blame",
             "closed_form",
             "compare",
+            "in_letters",
             "search",
             "spy",
         ],

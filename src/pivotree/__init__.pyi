@@ -9,6 +9,7 @@ from .analysis import Row as Row
 from .analysis import blame as blame
 from .analysis import closed_form as closed_form
 from .analysis import compare as compare
+from .analysis import in_letters as in_letters
 from .analysis import search as search
 from .analysis import spy as spy
 from .kkt import *  # noqa: F403

@@ -2,12 +2,14 @@
 
 import itertools
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import sympy
 from sympy.physics.mechanics import KanesMethod, Point, ReferenceFrame, RigidBody, dynamicsymbols, inertia
 
+import pivotree as pt
 from pivotree import kkt
 from pivotree.analysis import closed_form, letters
 from pivotree.analysis.cli import main
@@ -143,6 +145,26 @@ def test_orders_have_one_closed_form_and_a_wrong_one_fails(monkeypatch, capsys):
         ("prove chain:5 --orders abm,crbm", "prove it of fewer bodies"),
     ):
         assert main(words.split()) == 2 and told in capsys.readouterr().err
+
+
+def test_the_format_sympy_is_exact_in_numbers_and_in_letters():
+    system = kkt.build(kkt.load("chain:2"), q=[0.3, 0.4], qd=[1, 2], tau=[3, 4])
+    found, exact = (kkt.eliminate(system, "abm", name) for name in ("sympy", "exact"))
+    assert [type(x) for x in found.qdd] == [sympy.Rational] * 2
+    assert [Fraction(int(x.p), int(x.q)) for x in found.qdd] == list(exact.qdd)
+    assert pt.eliminate(pt.matrix([[2, 1], [1, 2]]), "natural", "sympy").x[0] == 1
+    robot = pt.in_letters(kkt.load("chain:2"))
+    whole = pt.eliminate(robot, "crbm", "sympy")
+    state = zip(("q", "qd", "tau"), ([0.3, 0.4], [1, 2], [3, 4]), strict=True)
+    values = {f"{x}_{k}": value for x, pair in state for k, value in enumerate(pair, 1)}
+    values |= {str(name): value for name, value in robot.values.items()}
+    for name in ("qdd", "f"):
+        got = [float(x.subs(values)) for x in getattr(whole, name).ravel()]
+        np.testing.assert_allclose(got, getattr(exact, name).ravel().astype(float), atol=1e-9)
+    with pytest.raises(kkt.FormatError, match="is in letters; use the format sympy"):
+        pt.eliminate(robot, "abm", "float32")
+    with pytest.raises(kkt.SizeError, match="chain_30: has 30 freedoms"):
+        pt.in_letters(kkt.load("chain:30"))
 
 
 def test_what_has_no_letters_is_refused(capsys):
