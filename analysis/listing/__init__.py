@@ -6,10 +6,11 @@ abm on chain_2 (Featherstone 1983; Ascher, Pai & Cloutier 1996, eqs (5)-(7))
 ...
 """
 
-from typing import Any, overload
+from typing import overload
 
 from pivotree.kkt import Matrix, System
 from pivotree.kkt.base.errors import OrderError
+from pivotree.kkt.order.sequence import OrderLike
 
 from . import listing, matrices
 from .latex import latex
@@ -24,10 +25,10 @@ STYLES = {"text": text, "pseudocode": pseudocode, "latex": latex, "python": pyth
 
 
 @overload
-def of(system: System, order: Any, notation: str | None = None) -> Listing: ...
+def of(system: System, order: OrderLike, notation: str | None = None) -> Listing: ...
 @overload
-def of(system: Matrix, order: Any, notation: str | None = None) -> MatrixListing: ...
-def of(system: System | Matrix, order: Any, notation: str | None = None) -> Listing | MatrixListing:
+def of(system: Matrix, order: OrderLike, notation: str | None = None) -> MatrixListing: ...
+def of(system: System | Matrix, order: OrderLike, notation: str | None = None) -> Listing | MatrixListing:
     """The listing of an order (a function, a sequence, or a name) on a robot's tree, or on a matrix.
 
     ``notation`` is "ascher", "featherstone" or "yamane"; without it, the one in which the order is

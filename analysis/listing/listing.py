@@ -20,7 +20,7 @@ from pivotree.kkt.base.errors import OrderError, PivotreeError, SizeError
 from pivotree.kkt.matrix.blocks import Block, Structure
 from pivotree.kkt.matrix.system import System, require_system
 from pivotree.kkt.order.pivots import plan
-from pivotree.kkt.order.sequence import Order, as_order
+from pivotree.kkt.order.sequence import Order, OrderLike, as_order
 from pivotree.kkt.program.program import Program
 from pivotree.kkt.program.residual_program import trace_substitution
 from pivotree.kkt.program.tracer import program_of
@@ -494,7 +494,7 @@ class Listing:
         ]
 
 
-def of(system: System, order: Any, notation: str | None = None) -> Listing:
+def of(system: System, order: OrderLike, notation: str | None = None) -> Listing:
     """As the room's own ``of``, on a robot."""
     require_system(system)
     chosen = as_order(order)

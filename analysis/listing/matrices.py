@@ -14,7 +14,7 @@ import numpy as np
 
 from pivotree.kkt.base.errors import SizeError
 from pivotree.kkt.order.pivots import plan
-from pivotree.kkt.order.sequence import as_order
+from pivotree.kkt.order.sequence import OrderLike, as_order
 from pivotree.kkt.solution.matrix import Matrix
 from pivotree.kkt.structure.symbolic import symbolic
 
@@ -108,7 +108,7 @@ class MatrixListing:
         yield "back", back
 
 
-def of_matrix(system: Matrix, order: Any) -> MatrixListing:
+def of_matrix(system: Matrix, order: OrderLike) -> MatrixListing:
     """As ``of``.  Raises OrderError for an order that cannot be eliminated, SizeError for a long one."""
     chosen = as_order(order)
     planned = symbolic(plan(chosen, system.structure)).plan

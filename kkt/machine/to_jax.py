@@ -9,13 +9,14 @@ from typing import Any
 from ..base.errors import ModelError, nearest
 from ..matrix.system import System
 from ..model.loops import Loop
+from ..order.sequence import OrderLike
 
 DERIVATIVES = ("pivots", "operations")
 
 
 def to_jax(
     model: Any,
-    order: Any,
+    order: OrderLike,
     *,
     outputs: Sequence[str] = ("qdd",),
     derivatives: str = "pivots",
@@ -79,7 +80,7 @@ def to_jax(
     return forward
 
 
-def _function(system: System, order: Any, derivatives: str) -> tuple[Callable[..., Any], Any]:
+def _function(system: System, order: OrderLike, derivatives: str) -> tuple[Callable[..., Any], Any]:
     """A function of the state that gives all unknowns, and the dynamics that splits these."""
     import jax
 

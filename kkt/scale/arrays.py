@@ -17,7 +17,7 @@ from ..model.joints import GENERAL, TYPES, each
 from ..model.spatial import breadth_first
 from ..model.tree import STANDARD_GRAVITY, BodyTree, check_values, unit_axes
 from ..order.pivots import Plan, plan, plan_of, unknowns_of
-from ..order.sequence import OrderFunction, PivotSequence, Rules
+from ..order.sequence import OrderLike, PivotSequence, Rules
 
 
 @of_kind
@@ -210,9 +210,7 @@ def children_first(breadth, start):  # pragma: no cover
     return order
 
 
-def permutation(
-    system: System, order: Plan | PivotSequence | OrderFunction | None = None
-) -> NDArray[np.int64]:
+def permutation(system: System, order: OrderLike | Plan | None = None) -> NDArray[np.int64]:
     """Numbers of the unknowns of (4), (12 n + N,) and multipliers, as an order eliminates them.
 
     For sparse solvers, which take an order as a permutation, and for trees that are too large for

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from ..matrix.entries import Entries
 from ..matrix.system import System, efforts_alone, least_size, require_system
 from ..model.spatial import cross
 from ..order.pivots import Plan, plan
+from ..order.sequence import OrderLike
 from ..proof.idle import idle_motion
 from ..proof.residual import backward_error, residue
 from ..solution.eliminate import eliminate
@@ -170,7 +170,9 @@ def body_by_body(system: System, bodies: Bodies | None, relaxed: bool = False) -
     return trusted(system, name, solved, bodies is None or bodies.order.is_abm, again)
 
 
-def solve_large(system: System, order: Any = None, *, relaxed: bool = False) -> LargeSolution:
+def solve_large(
+    system: System, order: OrderLike | Plan | None = None, *, relaxed: bool = False
+) -> LargeSolution:
     """Factor and solve (4) in float64, body by body wherever the order goes so.
 
     ``order`` is an order or its plan (:func:`kkt.plan`, :func:`kkt.plan_from_arrays`); None is ABM.

@@ -332,7 +332,7 @@ def factor(system: System | Matrix, order: OrderLike, format: str | Format = "fl
 
 
 @uncollected()
-def _symbolic(system: System | Matrix, order: Any) -> Symbolic:
+def _symbolic(system: System | Matrix, order: OrderLike) -> Symbolic:
     sequence = as_sequence(order, system.structure)
     for wrong, use in (
         (sequence.rules.elimination == "orthogonal", "eliminates by rotations, which leave no L D L^T"),

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ..arithmetic import Format, get_format
 from ..matrix.system import System, build, in_general
 from ..model.tree import require_graph
+from ..order.sequence import OrderLike
 from ..proof.idle import span
 from ..tape.trace import trace
 from .guarantee import Guarantee, evaluated, require_roundoff
@@ -62,7 +63,7 @@ class Accelerations:
 
 def guarantee_qdd(
     tree: nx.DiGraph[Any],
-    order: Any,
+    order: OrderLike,
     format: str | Format = "float64",
     *,
     rates: ByBody = MappingProxyType({}),
