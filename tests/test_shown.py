@@ -26,6 +26,11 @@ def test_a_line_says_what_there_is(system):
     assert repr(system.tree) == "<BodyTree chain_3: 3 bodies, 3 freedoms, joints 3 revolute>"
     told = f"3 bodies, 3 freedoms, {system.size} unknowns, {system.matrix.nnz} nonzeros"
     assert repr(system) == f"<System chain_3: {told}>"
+    assert repr(system.state) == "<State 3 bodies: 3 freedoms, 0 loops>"
+    planned = pt.plan("abm", system.structure)
+    assert repr(planned) == "<Plan abm: 9 blocks, 3 groups>"
+    told = "9 blocks, 3 groups, 2 blocks of fill, 9 blocks high"
+    assert repr(pt.symbolic(planned)) == f"<SymbolicFactor abm: {told}>"
     result = pt.eliminate(system, pt.orderings.get("abm"))
     assert repr(result).startswith("<Elimination abm in float64: 3 bodies, 3 freedoms, ")
     assert f"{result.flops} operations" in repr(result)

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.errors import ModelError, nearest
 from ..base.files import write_whole
 from ..base.foreign import of_kind
+from ..base.shown import Shown
 from ..model.fields import Floats, checked, shape_of
 from ..model.joints import GENERAL, TYPES, JointTerms, exponential, quaternion_to_vector
 from ..model.loops import OPEN, Loop
@@ -34,8 +35,8 @@ from ..model.tree import BodyTree
 from .closures import Closure, closures
 
 
-@dataclass(frozen=True, eq=False)
-class State:
+@dataclass(frozen=True, eq=False, repr=False)
+class State(Shown):
     """A tree in one state; n bodies in any order, N degrees of freedom in the bodies' order.
 
     >>> state = pt.build(pt.chain(2), q=[0.0, np.pi / 2]).state
@@ -60,6 +61,9 @@ class State:
     loops: tuple[Closure, ...] = ()  # constraints beside the tree
     terms: JointTerms | None = None  # of the joints themselves, rest measured from this state's q
     step: float = 0.0  # h [s] of a linearly implicit step; 0 where damping and springs act now
+
+    def facts(self) -> dict[str, Any]:
+        return {"name": f"{len(self.names)} bodies", "freedoms": len(self.q), "loops": len(self.loops)}
 
 
 def state_of(

@@ -17,20 +17,8 @@ from numpy.typing import NDArray
 
 from ..base.errors import OrderError, close_names
 from ..base.foreign import foreign
-from ..matrix.blocks import (
-    FC,
-    FJ,
-    KINDS,
-    LAM,
-    OF_BODIES,
-    PDD,
-    QDD,
-    Block,
-    F,
-    Partition,
-    Structure,
-    require_structure,
-)
+from ..base.shown import Shown
+from ..matrix.blocks import FC, FJ, KINDS, LAM, PDD, QDD, Block, F, Partition, Structure, require_structure
 from ..matrix.system import System
 from .sequence import OrderLike, PivotSequence, as_sequence
 
@@ -51,19 +39,19 @@ class BlockGraph:
     @cached_property
     def kind(self) -> NDArray[np.int64]:
         """(blocks,) the kind of each block."""
-        bodies = np.repeat(np.arange(OF_BODIES), self.structure.n)
+        bodies = np.repeat(np.arange(LAM), self.structure.n)
         return np.concatenate([bodies, np.full(len(self.structure.ties), LAM)])
 
     @cached_property
     def member(self) -> NDArray[np.int64]:
         """(blocks,) the body that each block belongs to; of multipliers, the constraint."""
-        bodies = np.tile(np.arange(self.structure.n), OF_BODIES)
+        bodies = np.tile(np.arange(self.structure.n), LAM)
         return np.concatenate([bodies, np.arange(len(self.structure.ties))])
 
     @property
     def count(self) -> int:
         """Blocks of all kinds, those of size 0 included."""
-        return OF_BODIES * self.structure.n + len(self.structure.ties)
+        return LAM * self.structure.n + len(self.structure.ties)
 
     @cached_property
     def size(self) -> NDArray[np.int64]:
@@ -136,8 +124,8 @@ def _places(structure: Structure, kind: int) -> dict[Hashable, int]:
     return structure.tie_index if kind == LAM else structure.index
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Shown):
     """A sequence checked against its structure: blocks as numbers, in elimination order."""
 
     sequence: PivotSequence
@@ -145,6 +133,9 @@ class Plan:
     blocks: NDArray[np.int64]  # (B,) blocks in the order of elimination
     group: NDArray[np.int64]  # (B,) group of each
     paired: NDArray[np.bool_]  # (B,) the block may form a pair with the next one
+
+    def facts(self) -> dict[str, Any]:
+        return {"name": self.sequence.name, "blocks": len(self.blocks), "groups": self.groups}
 
     @property
     def groups(self) -> int:

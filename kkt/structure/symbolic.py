@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import OrderError, SizeError
 from ..base.foreign import of_kind
+from ..base.shown import Shown
 from ..matrix.blocks import FC, FJ, LAM, PDD, QDD, Block, F, Partition
 from ..order.pivots import Plan, require_plan
 from . import symbolic_kernels as kernels
@@ -23,8 +25,8 @@ from . import symbolic_kernels as kernels
 SINGLE, PAIR_FIRST, PAIR_SECOND = 0, 1, 2
 
 
-@dataclass(frozen=True, eq=False)
-class SymbolicFactor:
+@dataclass(frozen=True, eq=False, repr=False)
+class SymbolicFactor(Shown):
     """Structure of the factor; positions 0..B-1 are blocks in the order of elimination.
 
     >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(100)).structure))
@@ -38,6 +40,9 @@ class SymbolicFactor:
     column_pointer: NDArray[np.int64]  # (B + 1,) into ``column_index``
     column_index: NDArray[np.int64]  # later neighbours of each block, as positions
     original: int  # off-diagonal blocks of one triangle at the start
+
+    def facts(self) -> dict[str, Any]:
+        return dict(self.plan.facts()) | {"blocks of fill": self.fill_blocks, "blocks high": self.height}
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
