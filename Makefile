@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-quick test-all soak soak-if-due lint lint-page bits golden mutants coverage refusals fuzz \
+.PHONY: demo test test-quick test-all soak soak-if-due lint lint-page lint-types bits golden mutants coverage refusals fuzz \
 	bench bench-page study site docs docs-check slides counts-page gallery lessons pages papers clean
 
 demo: $(VENV)/.main
@@ -48,7 +48,7 @@ lint: $(VENV)/.test
 	$(VENV)/bin/python -m ruff format --check $(FOLDERS)
 	$(VENV)/bin/python docs/architecture.py --check
 	$(VENV)/bin/python -m mypy
-	@$(MAKE) --no-print-directory lint-page
+	@$(MAKE) --no-print-directory lint-page lint-types
 
 # Names and arguments in the explorer's modules.  The tools come from npm, once, and with them
 # axe-core, by which a test looks at the page; where they cannot be had, one line says so.
@@ -59,6 +59,13 @@ lint-page:
 		$(NODE)/node_modules/.bin/tsc -p tests/analysis/explorer/jsconfig.json && \
 		$(NODE)/node_modules/.bin/eslint -c tests/analysis/explorer/eslint.config.mjs analysis/explorer tests/analysis/explorer; \
 	else echo "typescript and eslint could not be installed by npm: the page's modules are not checked"; fi
+
+# What pyright knows of Pivotree in a user's file, in its strict mode.
+lint-types:
+	@if test -x $(NODE)/node_modules/.bin/pyright || npm install --prefix $(NODE) --silent --no-audit --no-fund --fetch-retries=0 --fetch-timeout=20000 \
+		pyright@1.1.407 >/dev/null 2>&1; then \
+		$(NODE)/node_modules/.bin/pyright --pythonpath $(VENV)/bin/python tests/typed_consumer.py; \
+	else echo "pyright could not be installed by npm: types are checked by mypy alone"; fi
 
 # What every order gives on some robots, to the last bit, and what every command prints: hashes and
 # files that are kept in tests/guard.
