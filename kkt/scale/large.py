@@ -14,10 +14,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.floats import lanes_native
-from ..arithmetic.formats import Hardware, Runner
+from ..arithmetic.formats import Hardware
 from ..base.errors import OrderError, SingularError, SizeError
-from ..matrix.entries import Entries
 from ..matrix.system import System, efforts_alone, least_size, require_system
 from ..model.spatial import cross
 from ..order.pivots import Plan, plan
@@ -26,7 +24,7 @@ from ..proof.idle import idle_motion
 from ..proof.residual import backward_error, residue
 from ..solution.eliminate import eliminate
 from ..structure.symbolic import symbolic
-from ..tape.player import entered, played, signed, started
+from ..tape.player import played, signed, started
 from ..tape.tape import BackwardError, Unknowns
 from ..tape.trace import traced
 from ..tape.trust import NO_BIT, ROUNDINGS, bound, mark, shaken
@@ -78,34 +76,25 @@ class LargeSolution:
 
 
 def trusted(
-    system: System,
-    name: str,
-    solve: Callable[[System], LargeSolution],
-    stable: bool,
-    again: Callable[[list[Entries]], Floats],
+    system: System, name: str, solve: Callable[[System], LargeSolution], stable: bool
 ) -> LargeSolution:
     """The solution that ``solve`` finds, marked by the rule of :mod:`kkt.tape.trust`.
 
     The answer of a ``stable`` order is not checked where no body is light.  Another is accepted
     where no body is light, joints accelerate and its backward error is small; else the entries are
-    perturbed by roundings and the answers compared: ``again`` gives qdd for each.  Raises
-    SingularError where no digit is right.
+    perturbed by roundings and the answers compared.  Raises SingularError where no digit is right.
     """
-    found, even = solve(system), _even(system)
-    if even and stable:
+    found = solve(system)
+    if stable and _even(system):
         return found
-    with np.errstate(all="ignore"):
-        still = not _accelerates(system, found)
-        even = even and not still
-        if even and residue(system, system.entries, found._rows) <= SOLVED * UNIT:
-            return found
-        left = backward_error(system, system.entries, found._rows).normwise
-    if even and left <= SOLVED * UNIT:
+    sure, still, left = _looked_at(system, found)
+    if sure:
         return found
     idle = idle_motion(system, system.entries, UNIT) if system.tree.n <= LOOKED_AT else None
     if idle is not None:  # efforts that are zero there would leave rates of 0 over 0
         raise SingularError(f"order {name!r}: equation (4) is singular to float64: {idle.why}")
-    others = again([shaken(system.entries, ROUNDINGS * UNIT, times) for times in range(SHAKES)])
+    moved = (shaken(system.entries, ROUNDINGS * UNIT, times) for times in range(SHAKES))
+    others = np.array([solve(replace(system, entries=entries)).qdd for entries in moved])
     least = least_size(system) if system.tree.n <= LOOKED_AT else 0.0
     off = float(np.max(np.abs(others - found.qdd), initial=0.0))
     size = float(np.max(np.abs(others), initial=least))
@@ -118,6 +107,17 @@ def trusted(
             f"order {name!r}: {why}, since a pivot is zero but for rounding; kkt.eliminate names it"
         )
     return replace(found, error_estimate=error, marked=why)
+
+
+def _looked_at(system: System, found: LargeSolution) -> tuple[bool, bool, float]:
+    """Whether an answer needs no other beside it, whether joints hold still, and its backward error."""
+    with np.errstate(all="ignore"):
+        still = not _accelerates(system, found)
+        even = _even(system) and not still
+        if even and residue(system, system.entries, found._rows) <= SOLVED * UNIT:
+            return True, still, 0.0
+        left = backward_error(system, system.entries, found._rows).normwise
+    return even and left <= SOLVED * UNIT, still, float(left)
 
 
 def _accelerates(system: System, found: LargeSolution) -> bool:
@@ -164,10 +164,7 @@ def body_by_body(system: System, bodies: Bodies | None, relaxed: bool = False) -
     def solved(given: System) -> LargeSolution:
         return LargeSolution(given, *solve(given, plan, relaxed))
 
-    def again(moved: list[Entries]) -> Floats:
-        return np.array([solved(replace(system, entries=entries)).qdd for entries in moved])
-
-    return trusted(system, name, solved, bodies is None or bodies.order.is_abm, again)
+    return trusted(system, name, solved, bodies is None or bodies.order.is_abm)
 
 
 def solve_large(
@@ -235,24 +232,12 @@ def _by_tape(system: System, chosen: Plan) -> LargeSolution:
         rows = tape.unknowns(system)
         system.plans[key] = tape, rows
 
-    def solved(given: System) -> LargeSolution:
-        v = played(tape, DOUBLE.runner(tape), started(tape, given.entries, DOUBLE))
-        pivots = signed(v, tape.pivot_places[2])
-        if not (np.isfinite(pivots).all() and pivots.all()):
-            raise SingularError(f"order {sequence.name!r}: a pivot is zero or not a number")
-        return LargeSolution(given, signed(v, rows.qdd), signed(v, rows.pdd), signed(v, rows.f))
-
-    def again(moved: list[Entries]) -> Floats:
-        places, values = zip(*map(tape.inputs.values, moved), strict=True)
-        start = entered(tape, DOUBLE, places[0], np.stack(values, axis=1))
-        v = played(tape, Runner(lanes_native), start)
-        qdd: Floats = np.sign(rows.qdd) * v[np.abs(rows.qdd)].T
-        return qdd
-
-    try:
-        return trusted(system, sequence.name, solved, False, again)
-    except SingularError:  # which eliminate may know better, and names the pivot
-        pass
+    v = played(tape, DOUBLE.runner(tape), started(tape, system.entries, DOUBLE))
+    pivots = signed(v, tape.pivot_places[2])
+    if np.isfinite(pivots).all() and pivots.all():
+        found = LargeSolution(system, signed(v, rows.qdd), signed(v, rows.pdd), signed(v, rows.f))
+        if _looked_at(system, found)[0]:
+            return found
     judged = eliminate(system, tape, records=False)
     if judged.failed_at is not None:
         raise SingularError(f"order {sequence.name!r}: {judged.failed_at}")

@@ -126,7 +126,7 @@ class Corrections:
         return self.residual.length + again + self.update.length
 
     def run(self, x: Unknowns, count: int) -> tuple[list[Unknowns], list[float], str]:
-        """Unknownss, sizes of the first answer and of all corrections, and how refinement ended."""
+        """Answers, sizes of the first answer and of all corrections, and how refinement ended."""
         answers, sizes = [x], [x.size]
         for _ in range(count):
             d, doubt = self.correction(self.defect(x))

@@ -175,3 +175,13 @@ def test_the_residue_is_no_less_than_the_backward_error(tree):
         least = backward_error(system, system.entries, x).normwise
         assert residue(system, system.entries, x) >= least
     assert least > 1e-8
+
+
+@pytest.mark.parametrize(
+    "name", ["example1:l1=1.82e4,l2=0.00278,q1=0.771", "two_link:r=1e-10", "two_link:r=1e-6"]
+)
+@pytest.mark.parametrize("order", ["crbm", "bad_abm", "virtual_work", "divide_and_conquer"])
+def test_answers_that_lose_digits_are_marked_as_by_eliminate(name, order):
+    system = kkt.build(kkt.load(name))
+    large, small = kkt.solve_large(system, order), kkt.eliminate(system, orderings.get(order))
+    assert bool(large.marked) == bool(small.marked) == (kkt.certify(system, 30).error(large.qdd) > 1.5e-8)
