@@ -15,8 +15,6 @@ from pivotree.kkt.base.foreign import added, loaded
 from pivotree.kkt.order.sequence import TEN
 
 from .aliases import ALIASES, ELSEWHERE
-from .graphs import GRAPHS
-from .load import from_json, from_python, marked
 from .natural import random_order
 
 FIRST = """
@@ -26,7 +24,7 @@ virtual_work virtual_work_split lagrange constraint_force divide_and_conquer
 base_to_tip natural random:0 minimum_degree
 """  # as tables and pages list them; others come after these, by name
 
-HERE = ("catalogue", "graphs")  # these hold no order of robots
+HERE = ("aliases", "catalogue", "graphs", "load", "registry")  # these hold no order of robots
 
 
 def _orders() -> Iterator[Order]:
@@ -74,7 +72,7 @@ def get(name: str) -> Order:
         raise OrderError(f"order {name!r}: is no name; give one as a text, such as 'abm'")
     if name in ELSEWHERE:
         raise OrderError(f"order {name!r}: is no order of pivots; it is {ELSEWHERE[name]}")
-    registered = ORDERS | LOOPS | {other: ORDERS[alias.order] for other, alias in ALIASES.items()} | GRAPHS
+    registered = ORDERS | LOOPS | {other: ORDERS[alias.order] for other, alias in ALIASES.items()}
     if name in registered:
         return registered[name]
     head, _, tail = name.partition(":")
@@ -82,6 +80,11 @@ def get(name: str) -> Order:
         if not (tail.isdecimal() and tail.isascii() and len(tail) <= 300):
             raise OrderError(f"order {name!r}: {tail!r} is no seed; use a number, as in random:7")
         return random_order(int(tail))
+    from .graphs import GRAPHS
+    from .load import from_json, from_python, marked
+
+    if name in GRAPHS:
+        return GRAPHS[name]
     if name.endswith(".json"):
         return from_json(Path(name))
     if ".py:" in name:
@@ -92,7 +95,7 @@ def get(name: str) -> Order:
     others = added("pivotree.orders")
     if name in others:
         return marked(loaded(others[name]), name, f"{others[name].value}")
-    known = [*registered, *others]
+    known = [*registered, *GRAPHS, *others]
     near = close_names(name, [*known, "random:0"], n=3, cutoff=0.4)
     hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(known)}"
     raise OrderError(f"order {name!r} is unknown; {hint}")

@@ -13,8 +13,6 @@ import numpy as np
 from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.reading import read_json
-from pivotree.kkt.matrix.state import coordinates
-from pivotree.kkt.model.loops import OPEN, couplings, kept
 
 SCHEMA = "pivotree-state/1"
 FIELDS = ("q", "qd", "tau")
@@ -73,6 +71,8 @@ def assembled(tree: nx.DiGraph[Any], values: Vectors) -> kkt.System:
 def left_open(system: kkt.System) -> tuple[Hashable, float] | None:
     """A loop that is open in this state, and that Baumgarte's terms do not close, and its gap."""
     for closure in system.state.loops:
+        from pivotree.kkt.model.loops import OPEN
+
         gap = float(np.abs(closure.whole.gap).max(initial=0.0))
         if gap > OPEN and not closure.loop.baumgarte[1]:
             return closure.loop.name, gap
@@ -85,6 +85,8 @@ def torn(system: kkt.System) -> tuple[Hashable, float] | None:
     for closure in (each.whole for each in system.state.loops):
         if closure.loop.point or closure.loop.baumgarte[0]:
             continue
+        from pivotree.kkt.model.loops import OPEN
+
         from ..states.manifold import on_all_rates  # which loads much, and most robots have no loops
 
         speed = on_all_rates(system.tree, system.state, [closure]) @ qd
@@ -208,6 +210,9 @@ def _named(
             raise kkt.ModelError(f"{where}: joint {joint!r} is unknown; {nearest(joint, known)}")
         values[places[0]] = x
         changed.add(places[0])
+    from pivotree.kkt.matrix.state import coordinates
+    from pivotree.kkt.model.loops import couplings, kept
+
     flat = kkt.compile_tree(tree)
     coupled = couplings(flat, tree.graph.get("loops", ()))
     if field == "q":

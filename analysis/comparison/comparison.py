@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pivotree import orderings
 from pivotree.kkt import (
@@ -13,9 +13,9 @@ from pivotree.kkt import (
     Certified,
     Elimination,
     FormatError,
-    Matrix,
     ModelError,
     OrderError,
+    Partition,
     PivotreeError,
     System,
     certify,
@@ -28,11 +28,13 @@ from pivotree.kkt.matrix.system import require_system
 from pivotree.kkt.order.sequence import as_order
 from pivotree.kkt.solution.conditioning import Conditioning
 from pivotree.kkt.solution.eliminate import require_iterable, require_refinable
-from pivotree.kkt.solution.matrix import tape_of
 from pivotree.kkt.tape.tape import Tape
 
 from .row import Row, cancelling, finite, known_conditioning, reference, reference_digits, rows_of
 from .verdict import verdict
+
+if TYPE_CHECKING:
+    from pivotree.kkt import Matrix
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -141,7 +143,7 @@ def compare(
     abm 29 11256 6.7
     """
     asked = _asked(system, orders, formats, refine, residual)
-    if isinstance(system, Matrix):
+    if not isinstance(system, System):
         if composites is not None:
             raise ModelError("compare: a matrix has no inertias; leave composites out")
         rows, results = _on_matrix(system, asked, progress)
@@ -188,7 +190,7 @@ class Asked:
 
 def _asked(system: Any, orders: Any, formats: Any, refine: int, residual: str) -> Asked:
     """What :func:`compare` is asked for, checked before any work."""
-    if isinstance(system, Matrix):
+    if isinstance(getattr(system, "structure", None), Partition):  # of a matrix
         orders = usual_of_matrices(system) if orders is None else orders
         if refine:
             raise ModelError("compare: a matrix takes orders and formats; leave refine out")
@@ -259,6 +261,8 @@ def _on_matrix(
             except PivotreeError as error:
                 trouble = error
         raise trouble
+
+    from pivotree.kkt.solution.matrix import tape_of
 
     def traced(name: str, order: Any) -> Tape:
         progress(name)

@@ -31,7 +31,8 @@ from numpy.typing import ArrayLike, NDArray
 from pivotree import kkt, orderings
 from pivotree.kkt.matrix.closures import Closure
 from pivotree.kkt.matrix.configuration import Configuration
-from pivotree.kkt.matrix.state import on_rates, state_of
+from pivotree.kkt.matrix.redundancy import on_rates
+from pivotree.kkt.matrix.state import state_of
 from pivotree.kkt.model.loops import OPEN, Loop, checked_loops
 
 Floats = NDArray[np.float64]

@@ -29,7 +29,8 @@ from pivotree import kkt
 from pivotree.kkt import LoopError, LoopWarning, System, build
 from pivotree.kkt.matrix.closures import closures
 from pivotree.kkt.matrix.entries import Entries, Pattern, assemble
-from pivotree.kkt.matrix.state import State, following, kinematics, node_field, unfollowed
+from pivotree.kkt.matrix.redundancy import following, unfollowed
+from pivotree.kkt.matrix.state import State, kinematics, node_field
 from pivotree.kkt.matrix.system import SHARE, unopposed
 from pivotree.kkt.model.joints import JointTerms, quaternion_to_vector
 from pivotree.kkt.model.loops import Loop, kept

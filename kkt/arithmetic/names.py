@@ -12,7 +12,6 @@ import numpy as np
 from ..base.errors import FormatError, close_names
 from .binary import MODES, Binary, Fixed
 from .formats import Digits, DoubleDouble, Format, Hardware
-from .mixed import ROLES, Mixed
 
 MAX_DIGITS = 100_000
 EXPONENT_BITS = (2, 10)
@@ -90,6 +89,8 @@ def _mixed(name: str) -> Format:
     base, *overrides = name.split("+")
     if not base:
         raise FormatError(f"format {name!r}: has no base; use float32+mul=bfloat16")
+    from .mixed import ROLES, Mixed
+
     told = f"use {base}+mul=bfloat16, with one of the roles {', '.join(ROLES)} each"
     return Mixed(name, read(base), **_parts(name, overrides, ROLES, "role", "", told))
 
@@ -100,6 +101,8 @@ def _by_body(name: str) -> Format:
     if not rest:
         raise FormatError(f"format {name!r}: has no format before @; use float32@torso=float64")
     bodies = tuple(_parts(name, others, None, "body", "@", f"use {rest}@torso=float64, once a body").items())
+    from .mixed import Mixed
+
     default = read(rest)
     if isinstance(default, Mixed):
         return replace(default, name=name, bodies=bodies)

@@ -1,5 +1,7 @@
 """What every room builds on: errors, sentences, and safe handling of users' files and code."""
 
-from .files import beside, write_whole
+import lazy_loader
 
-__all__ = ["beside", "write_whole"]
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__, submod_attrs={"files": ["beside", "write_whole"]}
+)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import reduce
 from operator import and_, or_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from ..arithmetic.objects import each
 from ..base.compiled import loop
 from ..base.errors import ModelError
 from ..base.foreign import is_number
-from ..model.loops import Loop
 from ..model.spatial import (
     MANY,
     Array,
@@ -36,8 +35,11 @@ from ..model.spatial import (
     transpose,
 )
 from ..model.tree import BodyTree
-from .closures import Closure, closures, constraint_rows
 from .state import State, kinematics
+
+if TYPE_CHECKING:
+    from ..model.loops import Loop
+    from .closures import Closure
 
 
 def joint_rates(S: Array, owner: Array, column: Array, qd: Array, n: int) -> Array:
@@ -217,6 +219,8 @@ def assemble(
         return Entries(M, Phi, S, a, b, tau, A=A)
 
     # rows of closed loops and contacts, below and beside all others
+    from .closures import constraint_rows
+
     rows = constraint_rows(state.loops, v, gravity, cast)
     return Entries(M, Phi, S, a, b, tau, *rows, A)
 
@@ -312,6 +316,9 @@ def _constraint_pattern(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Entries of G = C* Phi* that may be nonzero, and those that are always 1."""
     masks, ones = [np.zeros((0, 6), dtype=bool)], [np.zeros((0, 6), dtype=bool)]
+    if not loops:
+        return masks[0], ones[0]
+    from .closures import closures
 
     def seen(closure: Closure, place: int) -> Array:
         there = _transform_pattern(closure.R[place], closure.p[place]).T

@@ -2,37 +2,31 @@
 
 A state is what a ``pivotree-model/1`` file holds (:mod:`kkt.model.modelfile`).  All number types start
 from these doubles: the pose (R, p) is computed once, in float64, and is then data.
-
-Redundant constraints: rows of the matrix on which no elimination can pivot.
-
-The rows of all constraints, written on the joints' rates, must be independent; a row with a
-compliance always is.  A planar four-bar linkage in space has five rows and needs two: its joints
-satisfy the other three by themselves, and no equation determines the forces in these.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError, nearest
-from ..base.files import write_whole
 from ..base.foreign import of_kind
 from ..base.shown import Shown
 from ..model.fields import Floats, checked, shape_of
 from ..model.joints import GENERAL, TYPES, JointTerms, exponential, quaternion_to_vector
-from ..model.loops import OPEN, Loop
-from ..model.modelfile import SCHEMA, WITH_TERMS, loop_document
-from ..model.spatial import CACHED, extends, force_transform, levels, matmul, matvec, path
+from ..model.spatial import CACHED, levels, matmul, matvec
 from ..model.tree import BodyTree
-from .closures import Closure, closures
+
+if TYPE_CHECKING:
+    from ..model.loops import Loop
+    from .closures import Closure
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,7 +92,11 @@ def state_of(
         )
     R, p, S, bias = kinematics(tree, position, rates)
     bias = bias + node_field(tree, graph, "bias")
-    closed = closures(tree, R, p, position, loops)
+    closed: tuple[Closure, ...] = ()
+    if loops:
+        from .closures import closures
+
+        closed = closures(tree, R, p, position, loops)
     terms = None if tree.terms is None else tree.terms.at(position, tree.sprung_balls)
     kept = {name: getattr(tree, name) for name in ("names", "parent", "mass", "com", "inertia", "gravity")}
     given: dict[str, Any] = {"q": position, "qd": rates, "tau": efforts, "wrench": wrench}
@@ -252,6 +250,8 @@ def write_model(path: str | os.PathLike[str], state: State, name: str = "tree") 
         raise ModelError("tree: bodies form a cycle; a tree has none")
     offset = np.cumsum([0, *(S.shape[1] for S in state.S)])
     own = [slice(*offset[k : k + 2]) for k in range(len(parent))]
+    from ..model.modelfile import SCHEMA, WITH_TERMS, loop_document
+
     loops = [loop_document(closure.from_here) for closure in state.loops]
     if len({loop["name"] for loop in loops}) < len(loops):
         raise ModelError("loops: two would have one name as texts; give every loop its own")
@@ -282,6 +282,8 @@ def write_model(path: str | os.PathLike[str], state: State, name: str = "tree") 
         first, last = _json(head), _json(tail | more)
     except ValueError:
         raise ModelError(f"{os.fspath(path)}: a number is not finite; nothing written") from None
+    from ..base.files import write_whole
+
     write_whole(path, f'{first[:-1]}, "bodies": [\n{lines}\n], {last[1:]}\n')
 
 
@@ -292,101 +294,3 @@ def _json(fields: Mapping[str, Any]) -> str:
         for key, x in fields.items()
     }
     return json.dumps(plain, allow_nan=False)
-
-
-TOLERANCE = 1e-7  # of a row's size: its part across the rows before it that counts as zero
-Rates = dict[int, tuple[Floats, float]]  # by body: the rows on its joint's rates, and their size
-
-
-def require_independent(state: State) -> None:
-    """Raise ModelError, naming the constraint and the rows to keep, where rows depend on others."""
-    stiff = [np.flatnonzero(c.loop.compliance == 0.0) for c in state.loops]
-    for c, lost in following(state, stiff):
-        raise ModelError(_told(state.loops[c], lost))
-    loop = unfollowed(state)
-    if loop is not None and all(np.abs(c.whole.gap).max(initial=0.0) <= OPEN for c in state.loops):
-        raise ModelError(
-            f"loop {loop!r}: a row that follows from others where the robot is as in its file does "
-            "not in this state, which closes the loops another way; give one nearer to the file's"
-        )
-
-
-def unfollowed(state: State) -> Hashable | None:
-    """The loop with a row that (4) does without, and that in this state no other rows imply."""
-    more = [replace(c, loop=c.loop.having(c.loop.implied)) for c in state.loops if c.loop.implied is not None]
-    if not more:
-        return None
-    loops = (*state.loops, *more)
-    rows = dict(following(replace(state, loops=loops), [np.arange(c.rows) for c in loops]))
-    first = len(state.loops)
-    new = [c.loop.name for i, c in enumerate(more, first) if len(rows.get(i, ())) < c.rows]
-    return new[0] if new else None
-
-
-def following(state: State, stiff: list[NDArray[np.int64]]) -> Iterator[tuple[int, list[int]]]:
-    """Constraints with redundant rows, and these rows; only ``stiff`` rows are tested."""
-    if not any(kept.size for kept in stiff):
-        return
-    rates = [on_rates(state, closure) for closure in state.loops]
-
-    # rows can depend on each other only where they move the same joints
-    for together in _clusters(rates):
-        columns = {k: 0 for c in together for k in rates[c]}
-        width = 0
-        for k in columns:
-            columns[k], width = width, width + state.S[k].shape[1]
-
-        # Gram and Schmidt, row by row, in the order of the constraints
-        basis: list[Floats] = []
-        for c in together:
-            J = np.zeros((state.loops[c].rows, width))
-            size = np.zeros(len(J))
-            for k, (block, scale) in rates[c].items():
-                J[:, columns[k] : columns[k] + block.shape[1]] = block
-                size = np.maximum(size, scale)
-            lost = [r for r in stiff[c].tolist() if not extends(basis, J[r], TOLERANCE * float(size[r]))]
-            if lost:
-                yield c, lost
-
-
-def on_rates(state: State, closure: Closure) -> Rates:
-    """C* (X_c2 v_2 - X_c1 v_1) as rows on the rates of the joints that move it."""
-    result: Rates = {}
-    for pair in closure.pairs:
-        moving = set(path(pair.bodies, state.parent))
-        for place, k, sign in pair.sides:
-            g = sign * pair.loop.C.T @ force_transform(pair.R[place], pair.p[place]).T
-            while k in moving:
-                S = state.S[k]
-                if S.shape[1]:
-                    size = np.linalg.norm(g, axis=1) * np.linalg.norm(S)
-                    before = result.get(k, (0.0, 0.0))
-                    result[k] = (before[0] + g @ S, np.maximum(before[1], size))
-                g = g @ force_transform(state.R[k], state.p[k]).T
-                k = int(state.parent[k])
-    return result
-
-
-def _clusters(rates: list[Rates]) -> list[list[int]]:
-    """Constraints that share joints, directly or through others; each in the given order."""
-    shared = nx.Graph()
-    shared.add_nodes_from(range(len(rates)))
-    shared.add_edges_from((c, ("joint", k)) for c, row in enumerate(rates) for k in row)
-    return [sorted(x for x in part if isinstance(x, int)) for part in nx.connected_components(shared)]
-
-
-def _told(closure: Closure, lost: list[int]) -> str:
-    loop = closure.loop
-    kept = tuple(x for r, x in enumerate(loop.numbers) if r not in lost)
-    numbers = ", ".join(str(loop.numbers[r]) for r in lost)
-    what = f"row {numbers} follows" if len(lost) == 1 else f"rows {numbers} follow"
-    remedy = f"keep rows={kept}" if kept else "leave it out"
-    if loop.point and kept:
-        remedy = f"leave out the direction{'s' * (len(lost) > 1)}"
-    own = "in the call or the file of --loops that makes it"
-    where = "--contact BODY,compliance=1e-6" if loop.point else own
-    return (
-        f"loop {loop.name!r}: {what} from its other rows, the tree's joints and the loops before "
-        f"it, in this state; {remedy}, or give a compliance ({where}), or another state, or iterate: "
-        "proximal=100 of kkt.eliminate"
-    )

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
@@ -25,12 +25,14 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.errors import ModelError
 from ..base.shown import CELLS, LARGEST, Shown, spy
 from ..model.joints import GENERAL
-from ..model.loops import Loop, checked_loops, warn_if_open
 from ..model.spatial import Array, levels, locked_inertia, transpose
 from ..model.tree import BodyTree, compile_tree, require_graph
 from .blocks import KINDS, Block, Partition, Structure, Tie, sides_of
 from .entries import Entries, Pattern, assemble, lift, own_entries, pattern_of, step_of
-from .state import State, coordinates, require_independent, state_of
+from .state import State, coordinates, state_of
+
+if TYPE_CHECKING:
+    from ..model.loops import Loop
 
 SHARE = 0.01  # less than this of the size of qdd is what a cancellation has left
 Floats = NDArray[np.float64]
@@ -211,7 +213,10 @@ class System(Shown):
         position = coordinates(self.tree, self.graph, q)
         given = (qd, tau, f_ext, self.loops, self.state.step)
         state = state_of(self.tree, self.graph, position, *given)
-        require_independent(state)
+        if state.loops:
+            from .redundancy import require_independent
+
+            require_independent(state)
         fresh = replace(self, state=state, entries=assemble(state, None, self.entries.M))
         if not self.pattern.holds(fresh.entries):
             own = own_entries(state)
@@ -288,9 +293,15 @@ def build(
     # one state of it, with the loops that it keeps
     position = coordinates(compiled, tree, q)
     given = tree.graph.get("loops", ()) if loops is None else loops
-    closed = checked_loops(given, compiled.names, tree.graph.get("merged", {}))
+    closed: tuple[Loop, ...] = ()
+    if not isinstance(given, Sequence) or len(given):
+        from ..model.loops import checked_loops, warn_if_open
+        from .redundancy import require_independent
+
+        closed = checked_loops(given, compiled.names, tree.graph.get("merged", {}))
     state = state_of(compiled, tree, position, qd, tau, f_ext, closed, step_of(implicit))
-    require_independent(state)
+    if closed:
+        require_independent(state)
     for closure in state.loops:
         warn_if_open(closure.loop, closure.whole.gap)
 

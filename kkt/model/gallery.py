@@ -26,8 +26,6 @@ from ..base.foreign import of_kind
 from ..base.reading import read_json
 from .fields import Floats
 from .joints import GENERAL, TYPES
-from .loops import contact
-from .modelfile import loops_from
 from .spatial import rotation
 from .tree import STANDARD_GRAVITY, add_body, count_dof, default_state, new_tree
 
@@ -348,6 +346,8 @@ def _of_file(name: str, rate: float = 0.2, effort: float = 0.1) -> nx.DiGraph[An
 
     A mechanism is at rest at the file's q, where its loops are closed; a paper's robot is in its state.
     """
+    from .modelfile import loops_from
+
     held = read_json(Path(__file__).with_name("robots") / f"{name}.json")
     tree = new_tree(name, held["gravity"])
     for body in held["bodies"]:
@@ -378,6 +378,8 @@ def quadruped(feet: int = 0, compliance: float = 0.0) -> nx.DiGraph[Any]:
     _need(not compliance or feet > 0, "quadruped has compliance and no foot on the ground; give feet")
     tree = _of_file("quadruped", 0.5, 2.0)
     if feet:
+        from .loops import contact
+
         across = (AXES["x"], AXES["y"])
         shanks = [body for body in tree if body.endswith("shank")][:feet]
         tree.graph["loops"] = tuple(

@@ -29,7 +29,6 @@ from ..tape.player import RangeError, rounded_entries, run
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from ..tape.trust import UNIT, size_of, weight_of
-from .idle import idle_motion
 from .longer import DecimalBall, as_balls, ball_of, decimal, decimal_ball, distance, magnitude
 from .residual import residual
 
@@ -217,8 +216,11 @@ def certify(
     why = "the joint-space inertia is singular or nearly so (look for massless links that carry a joint)"
     if own:
         why = "the matrix is singular or nearly so, or a pivot is zero"
-    elif (idle := idle_motion(system, system.entries, UNIT)) is not None:
-        why = f"equation (4) is singular: {idle.why}"
+    else:
+        from .idle import idle_motion
+
+        idle = idle_motion(system, system.entries, UNIT)
+        why = why if idle is None else f"equation (4) is singular: {idle.why}"
     raise CertificationError(f"{system.name}: {trouble} at {bits} bits{data}; {why}")
 
 

@@ -15,10 +15,8 @@ from ..arithmetic.objects import each
 from ..base.errors import Refusal, SingularError, reason_of
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System, least_size
-from ..tape.idle import Idle, all_resist
 from ..tape.tape import Elimination, Tape, Unknowns
 from ..tape.trust import DOUBTFUL, UNIT, ZERO, bound, mark, weight_of
-from .idle import idle_motion, lost_to_range
 from .longer import Longer, Lost, as_balls, ball_bits, ball_of, longer_name
 from .longer import longer as longer_of
 from .residual import backward_error
@@ -56,8 +54,11 @@ def judged(
     backward = backward_of(system, chosen, entries, found)
     held = _off_multipliers(system, chosen, found, longer)
     marked = mark(error, backward.normwise, chosen.name, chosen.unit, held)
-    if not error <= bound(chosen.unit) and (narrow := lost_to_range(system, tape, chosen)):
-        marked = f"{marked}: {narrow}"
+    if not error <= bound(chosen.unit):
+        from .idle import lost_to_range
+
+        narrow = lost_to_range(system, tape, chosen)
+        marked = f"{marked}: {narrow}" if narrow else marked
     if marked is None and lost is not None and lost.zero:
         marked = f"{named(tape, chosen, lost)}, though the answer is right"
     return replace(found, backward_error=backward, error_estimate=error, marked=marked)
@@ -122,9 +123,12 @@ def by_chance(system: System, qdd: NDArray[Any] | None = None) -> str | None:
     asked only if one is larger than BEYOND.
     """
     largest = np.inf if qdd is None else max((abs(float(x)) for x in np.ravel(qdd)), default=0.0)
-    if not largest > BEYOND or all_resist(system.tree):
+    if not largest > BEYOND:
         return None
-    idle = idle_motion(system, system.entries, UNIT)
+    from ..tape.idle import all_resist
+    from .idle import idle_motion
+
+    idle = None if all_resist(system.tree) else idle_motion(system, system.entries, UNIT)
     return None if idle is None else f"equation (4) is singular but for rounding of the model: {idle.why}"
 
 
@@ -142,23 +146,27 @@ def refusal(
         return at_fault(system, chosen, entries, why, tape)
     if chosen.from_model:  # its entries are as exact as it is
         return None
+    from .idle import idle_motion
+
     idle = idle_motion(system, entries, _data_unit(chosen))
-    return None if idle is None else _singular(chosen, idle)
+    return None if idle is None else _singular(chosen, idle.why)
 
 
 def at_fault(system: System, chosen: Format, entries: Entries, why: str, tape: Tape | None = None) -> str:
     """Why a pivot is lost: (4) itself is singular, or the format's range, or the order: then ``why``."""
+    from .idle import idle_motion, lost_to_range
+
     unit = UNIT if chosen.from_model else _data_unit(chosen)
     idle = idle_motion(system, system.entries if chosen.from_model else entries, unit)
     if idle is None:
         narrow = "" if tape is None else lost_to_range(system, tape, chosen)
         return f"{reason_of(why)}: {narrow}" if narrow else why
-    return f"{_singular(chosen, idle)} ({reason_of(why)})"
+    return f"{_singular(chosen, idle.why)} ({reason_of(why)})"
 
 
-def _singular(chosen: Format, idle: Idle) -> str:
+def _singular(chosen: Format, why: str) -> str:
     to = "" if chosen.from_model else f" to {chosen.name}"
-    return f"equation (4) is singular{to}: {idle.why}"
+    return f"equation (4) is singular{to}: {why}"
 
 
 def _data_unit(chosen: Format) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +28,9 @@ from ..tape.player import elimination_of, first_bad, number_of, overflow, read_i
 from ..tape.tape import Elimination, StepRecord, Tape
 from ..tape.trace import tape_for
 from ..tape.trust import UNIT
-from .matrix import Matrix
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
 
 RESIDUALS = ("dynamics", "equations")  # of refinement
 CORRECTIONS = 100  # at most, of a refinement or a proximal iteration
@@ -88,7 +90,7 @@ def eliminate(
     abm 29 11256 2e-07
     """
     chosen = get_format(format)
-    if isinstance(system, Matrix) or hasattr(system, "eliminated"):  # or a robot in letters
+    if hasattr(system, "eliminated"):  # a matrix, or a robot in letters
         if refine or proximal or rhs is not None:
             raise ModelError(f"eliminate: {system.name} takes an order and a format; leave the rest out")
         return system.eliminated(order, chosen)

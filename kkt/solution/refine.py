@@ -32,7 +32,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,6 @@ from ..arithmetic.formats import Format
 from ..base.errors import LoopError
 from ..matrix.entries import RIGHT_HAND_SIDE, Entries
 from ..matrix.system import System
-from ..model.loops import Loop
 from ..program.program import Program
 from ..program.residual_program import residual_program, update_program
 from ..proof.longer import longer
@@ -50,6 +49,9 @@ from ..proof.soundness import backward_of, judged
 from ..tape.player import rounded_entries, run
 from ..tape.tape import Elimination, Proximal, Refinement, Tape, Unknowns, lower
 from ..tape.trust import bound
+
+if TYPE_CHECKING:
+    from ..model.loops import Loop
 
 SHRINK = 0.5  # a correction must be smaller than this part of the one before
 DROWNED = 256  # roundings of a residual that count: it sums many terms larger than itself
@@ -217,6 +219,8 @@ def softened(loops: Sequence[Loop], mu: float) -> list[Loop]:
     >>> [loop.compliance.tolist() for loop in pt.softened([pt.contact("j3", (0, 0, 0))], 1e-6)]
     [[1e-06]]
     """
+    from ..model.loops import Loop
+
     good = isinstance(mu, int | float | np.number) and not isinstance(mu, bool)
     if not good or not 0.0 < mu < math.inf:
         raise LoopError(f"proximal: mu is {mu!r}; give a number above zero, such as 1e-4")

@@ -24,7 +24,6 @@ from ..order.sequence import OrderLike, PivotSequence, as_sequence
 from ..program.program import Program
 from ..program.tracer import program_of
 from ..structure.symbolic import SymbolicFactor, symbolic
-from .idle import unresisted
 from .inputs import pivot_rows
 from .player import played
 from .tape import Tape, lower
@@ -232,6 +231,8 @@ def _require_regular(system: System, order: str) -> None:
     if order != "abm":  # whose pivots of joints are zero for singular robots alone
         tape_for(system)
         return
+    from .idle import unresisted
+
     idle = unresisted(system, system.entries, UNIT, cut=True)
     if idle is not None:
         loops = " where its loops are cut" if system.structure.ties else ""

@@ -14,7 +14,6 @@ import numpy as np
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.base.files import check_file, check_folder, made
 
 from ..loops import loops_of
 
@@ -193,6 +192,8 @@ def _finite(value: Any) -> Any:
 
 def draw(folder: Path, figures: Callable[[str], Mapping[str, Any]]) -> None:
     """Figures by their names, those of a light style as .png and .pdf, of a dark one as .png."""
+    from pivotree.kkt.base.files import made
+
     from ...figures import save
 
     for style, ending, suffixes in (("light", "", (".png", ".pdf")), ("dark", "_dark", (".png",))):
@@ -203,11 +204,15 @@ def draw(folder: Path, figures: Callable[[str], Mapping[str, Any]]) -> None:
 
 def file_of(text: str) -> Path:
     """A file that can be written, seen before any long work."""
+    from pivotree.kkt.base.files import check_file
+
     return _asked(check_file, text)
 
 
 def folder_of(text: str) -> Path:
     """A folder that can be made or written to, seen before any long work."""
+    from pivotree.kkt.base.files import check_folder
+
     return _asked(check_folder, text)
 
 
