@@ -20,7 +20,7 @@ MOST_PARAMETERS = 10
 LONGER = {
     "kkt/machine/emission.py:_piece": 62,
     "kkt/machine/kernel.py:compile": 83,
-    "kkt/structure/symbolic_kernels.py:eliminate": 66,
+    "kkt/structure/symbolic.py:eliminated": 66,
     "analysis/cli/commands/simulate.py:run": 81,
     "analysis/figures/spy.py:_panels": 76,
 }

@@ -10,7 +10,7 @@ import pytest
 
 import pivotree as pt
 from pivotree.kkt.base.compiled import njit
-from pivotree.kkt.structure import symbolic_kernels as kernels
+from pivotree.kkt.structure import symbolic
 
 
 def facts(name):
@@ -22,7 +22,7 @@ def facts(name):
 
 @pytest.mark.parametrize("name", ["crbm", "abm", "constraint_force", "divide_and_conquer", "natural"])
 def test_python_interprets_a_loop_as_numba_compiles_it(name, monkeypatch):
-    loops = [getattr(kernels, loop) for loop in ("eliminate", "fill_step", "levels")]
+    loops = [getattr(symbolic, loop) for loop in ("eliminated", "fill_steps", "levels_of")]
     found = []
     for few in (float("inf"), 0):
         for loop in loops:
