@@ -61,10 +61,10 @@ from .model.tree import new_tree as new_tree
 from .model.urdf import MimicWarning as MimicWarning
 from .model.urdf import UrdfWarning as UrdfWarning
 from .model.urdf import read_urdf as read_urdf
-from .order.pivots import plan as plan
 from .order.sequence import Order as Order
 from .order.sequence import PivotSequence as PivotSequence
 from .order.sequence import Rules as Rules
+from .order.sequence import plan as plan
 from .proof.certify import Certified as Certified
 from .proof.certify import certify as certify
 from .scale.arrays import leaf_to_root as leaf_to_root

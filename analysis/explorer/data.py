@@ -41,8 +41,7 @@ from pivotree.kkt import (
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.system import require_system
 from pivotree.kkt.model.gallery import chain, example2, example3
-from pivotree.kkt.order.pivots import Plan
-from pivotree.kkt.order.sequence import TEN, Order, Rules, as_order
+from pivotree.kkt.order.sequence import TEN, Order, Plan, Rules, as_order
 from pivotree.kkt.solution.matrix import tape_of
 from pivotree.kkt.tape.inputs import pivot_rows
 from pivotree.kkt.tape.tape import Tape

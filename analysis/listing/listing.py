@@ -19,8 +19,7 @@ import numpy as np
 from pivotree.kkt.base.errors import OrderError, PivotreeError, SizeError
 from pivotree.kkt.matrix.blocks import Block, Structure
 from pivotree.kkt.matrix.system import System, require_system
-from pivotree.kkt.order.pivots import plan
-from pivotree.kkt.order.sequence import Order, OrderLike, as_order
+from pivotree.kkt.order.sequence import Order, OrderLike, as_order, plan
 from pivotree.kkt.program.program import Program
 from pivotree.kkt.program.residual_program import trace_substitution
 from pivotree.kkt.program.tracer import program_of

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from pivotree.kkt.base.errors import SizeError
-from pivotree.kkt.order.pivots import plan
-from pivotree.kkt.order.sequence import OrderLike, as_order
+from pivotree.kkt.order.sequence import OrderLike, as_order, plan
 from pivotree.kkt.solution.matrix import Matrix
 from pivotree.kkt.structure.symbolic import symbolic
 

@@ -9,7 +9,7 @@ import numpy as np
 from sympy import Identity, MatrixExpr, MatrixSymbol, ZeroMatrix
 
 from pivotree.kkt.matrix.blocks import Block, Structure
-from pivotree.kkt.order.pivots import plan
+from pivotree.kkt.order.sequence import plan
 from pivotree.kkt.program.program import Program
 from pivotree.kkt.program.tracer import Tracer, program_of, remaining
 from pivotree.kkt.structure.symbolic import symbolic

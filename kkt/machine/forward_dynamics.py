@@ -34,8 +34,7 @@ from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop
 from ..model.spatial import Array
 from ..model.tree import BodyTree
-from ..order.pivots import plan
-from ..order.sequence import PivotSequence, as_sequence
+from ..order.sequence import PivotSequence, as_sequence, plan
 from ..program.joint_space import SOLVERS
 from ..program.residual_program import residual_program
 from ..tape.derivatives import DERIVED, differentiated

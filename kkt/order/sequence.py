@@ -1,16 +1,42 @@
-"""A bracketed sequence of pivots: what an order returns, and the switches that decide rounding."""
+"""A bracketed sequence of pivots, and the plan that checks it against a structure.
+
+An order returns a sequence, with the switches that decide rounding.  A pivot is a group of blocks (a
+bracket) that is eliminated together.  Inside a bracket the pairs (pdd_k, f_k) and (fJ_k, qdd_k),
+whose coupling is the identity, come first and are used through their exact inverse
+[[0, 1], [1, -X]]; other blocks follow in the order pdd < f < fC < qdd < lam.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import WRAPPER_ASSIGNMENTS
-from typing import Any
+from functools import WRAPPER_ASSIGNMENTS, cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .. import order as room
-from ..base.errors import OrderError, unfit
+from ..base.errors import OrderError, close_names, unfit
 from ..base.foreign import foreign
-from ..matrix.blocks import LINKS, Block, Structure
+from ..base.shown import Shown
+from ..matrix.blocks import (
+    FC,
+    FJ,
+    KINDS,
+    LAM,
+    LINKS,
+    PDD,
+    QDD,
+    Block,
+    F,
+    Partition,
+    Structure,
+    require_structure,
+)
+
+if TYPE_CHECKING:
+    from ..matrix.system import System
 
 
 @dataclass(frozen=True)
@@ -197,3 +223,311 @@ def _no_groups(name: str, returned: Any) -> str:
         f"order {name!r}: returns {type(returned).__name__}; "
         "return a list of groups, each a list of blocks such as ('pdd', body)"
     )
+
+
+# Kinds inside a bracket that are not used as a pair: the order in which they can be pivots.
+PRIORITY = (0, 3, 1, 1, 2, 4)  # of pdd, qdd, f, fJ, fC, lam
+
+
+@dataclass(frozen=True, eq=False)
+class BlockGraph:
+    """The block graph of (4), with forces whole or split into fJ and fC.
+
+    Block kind * n + k is body k's; the multipliers of constraint c are block 5 n + c.
+    """
+
+    structure: Structure
+    split: bool  # forces split into fJ and fC
+
+    @cached_property
+    def kind(self) -> NDArray[np.int64]:
+        """(blocks,) the kind of each block."""
+        bodies = np.repeat(np.arange(LAM), self.structure.n)
+        return np.concatenate([bodies, np.full(len(self.structure.ties), LAM)])
+
+    @cached_property
+    def member(self) -> NDArray[np.int64]:
+        """(blocks,) the body that each block belongs to; of multipliers, the constraint."""
+        bodies = np.tile(np.arange(self.structure.n), LAM)
+        return np.concatenate([bodies, np.arange(len(self.structure.ties))])
+
+    @property
+    def count(self) -> int:
+        """Blocks of all kinds, those of size 0 included."""
+        return LAM * self.structure.n + len(self.structure.ties)
+
+    @cached_property
+    def size(self) -> NDArray[np.int64]:
+        """(blocks,) rows of each block; 0 where the form has no such block."""
+        n, dof = self.structure.n, self.structure.dof
+        if isinstance(self.structure, Partition):
+            return np.concatenate([np.zeros(n, dtype=np.int64), dof, np.zeros(3 * n, dtype=np.int64)])
+        six, none = np.full(n, 6), np.zeros(n, dtype=np.int64)
+        forces = [none, dof, 6 - dof] if self.split else [six, none, none]
+        ties = np.array([tie.rows for tie in self.structure.ties], dtype=np.int64)
+        return np.concatenate([six, dof, *forces, ties])
+
+    @cached_property
+    def edges(self) -> NDArray[np.int64]:
+        """(2, e) off-diagonal blocks that are nonzero at the start, once each."""
+        n, parent = self.structure.n, self.structure.parent
+        if isinstance(self.structure, Partition):
+            ends = self.structure.pairs
+            return np.zeros((2, 0), dtype=np.int64) if ends is None else QDD * n + ends
+        k = np.arange(n)
+        inner = np.flatnonzero(parent >= 0)
+        forces = (FJ, FC) if self.split else (F,)
+        axis = FJ if self.split else F
+        pairs = [(QDD * n + k, axis * n + k)]
+        for kind in forces:
+            pairs.append((PDD * n + k, kind * n + k))
+            pairs.append((PDD * n + parent[inner], kind * n + inner))
+        for body, c in self.structure.carriers.items():  # the joint drives both
+            pairs.append((np.array([QDD * n + body]), np.array([axis * n + c])))
+        for c, tie in enumerate(self.structure.ties):
+            bodies = np.array(tie.bodies, dtype=np.int64)
+            pairs.append((PDD * n + bodies, np.full(len(bodies), LAM * n + c)))
+        edges = np.concatenate([np.stack(pair) for pair in pairs], axis=1)
+        return edges[:, (self.size[edges] > 0).all(axis=0)]
+
+    @cached_property
+    def diagonal(self) -> NDArray[np.bool_]:
+        """(blocks,) whose own square block is nonzero at the start: mass, armature, compliance."""
+        result, n = np.zeros(self.count, dtype=np.bool_), self.structure.n
+        result[:n] = ~self.structure.carrier
+        result[QDD * n : (QDD + 1) * n] = self.structure.armature
+        result[LAM * n :] = [tie.compliant for tie in self.structure.ties]
+        return result
+
+    @cached_property
+    def partner(self) -> NDArray[np.int64]:
+        """(blocks,) the block whose coupling with this one is the identity, or -1."""
+        n = self.structure.n
+        result = np.full(self.count, -1, dtype=np.int64)
+        k = np.arange(n)
+        a, b = (QDD * n + k, FJ * n + k) if self.split else (PDD * n + k, F * n + k)
+        result[a], result[b] = b, a
+        return result
+
+    def block(self, number: int) -> Block:
+        kind = int(self.kind[number])
+        return Block(self.structure.kinds[kind], _members(self.structure, kind)[self.member[number]])
+
+    def number(self, kind: str, body: Hashable) -> int:
+        which = self.structure.kinds.index(kind)
+        return which * self.structure.n + _places(self.structure, which)[body]
+
+
+def _members(structure: Structure, kind: int) -> Sequence[Hashable]:
+    return structure.constraints if kind == LAM else structure.names
+
+
+def _places(structure: Structure, kind: int) -> dict[Hashable, int]:
+    """Number of each body, or of each constraint, by name."""
+    return structure.tie_index if kind == LAM else structure.index
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Shown):
+    """A sequence checked against its structure: blocks as numbers, in elimination order."""
+
+    sequence: PivotSequence
+    graph: BlockGraph
+    blocks: NDArray[np.int64]  # (B,) blocks in the order of elimination
+    group: NDArray[np.int64]  # (B,) group of each
+    paired: NDArray[np.bool_]  # (B,) the block may form a pair with the next one
+
+    def facts(self) -> dict[str, Any]:
+        return {"name": self.sequence.name, "blocks": len(self.blocks), "groups": self.groups}
+
+    @property
+    def groups(self) -> int:
+        return int(self.group[-1]) + 1 if len(self.group) else 0
+
+    @property
+    def along_the_joint(self) -> bool:
+        """Forces or accelerations are split along the joint and beside it, by S's large rows."""
+        return self.graph.split or self.sequence.rules.elimination == "orthogonal"
+
+
+def plan(order: OrderLike, structure: Structure) -> Plan:
+    """Check a sequence against a structure, and number its blocks.
+
+    ``order`` is a PivotSequence, a list of groups, or a function from the structure to either of
+    these.  A group is a list of blocks ("pdd", body) of equation (4).  Raises OrderError where a
+    block is unknown, eliminated twice, or left out; multipliers that the sequence leaves out come
+    last, one constraint after another.
+
+    >>> structure = pt.build(pt.chain(2)).structure
+    >>> groups = [[("pdd", k), ("qdd", k), ("f", k)] for k in structure.tip_to_base]
+    >>> pt.symbolic(pt.plan(groups, structure)).fill_blocks
+    1
+    >>> pt.plan(groups[:1], structure)
+    Traceback (most recent call last):
+        ...
+    pivotree.kkt.base.errors.OrderError: order 'order': leaves out pdd_j1 and 2 more; name ...
+    """
+    require_structure(structure)
+    sequence = as_sequence(order, structure)
+    structure = structure.with_links(sequence.links)
+    if isinstance(structure, Partition):
+        sequence = replace(sequence, groups=[structure.spelled(group) for group in sequence.groups])
+    with foreign(f"order {sequence.name!r}"):  # bodies are compared, which may be a user's code
+        kinds, members, groups = _arrays(sequence, structure)
+    split = bool(((kinds == FJ) | (kinds == FC)).any())
+    if split and sequence.links == "stretched":
+        raise OrderError(f"order {sequence.name!r}: stretched links have no fJ and fC; use f")
+    left = np.setdiff1d(np.arange(len(structure.ties)), members[kinds == LAM])
+    after = groups[-1:].sum() + 1
+    kinds = np.concatenate([kinds, np.full(len(left), LAM)])
+    members = np.concatenate([members, left])
+    groups = np.concatenate([groups, after + np.arange(len(left))])
+    return plan_of(sequence, structure, kinds, members, groups, split)
+
+
+def require_plan(made: object) -> None:
+    """Raise OrderError for anything but a plan, such as an order that is not planned yet."""
+    if not isinstance(made, Plan):
+        told = f"plan: {type(made).__name__} is none"
+        raise OrderError(f"{told}; pass plan(order, system.structure)")
+
+
+def plan_of(
+    sequence: PivotSequence,
+    structure: Structure,
+    kinds: NDArray[Any],
+    members: NDArray[Any],
+    groups: NDArray[Any],
+    split: bool,
+) -> Plan:
+    """The plan of blocks given by kind and number of the body (or constraint); groups ascend."""
+    graph = BlockGraph(structure, split)
+    blocks = kinds.astype(np.int64) * structure.n + members
+    present = (graph.size[blocks] > 0) | (kinds == F)  # an absent f is kept, to be refused
+    blocks, groups = blocks[present], groups[present]
+    groups = np.cumsum(np.diff(groups, prepend=groups[:1]) != 0)
+    rank, first = np.array(PRIORITY)[graph.kind], np.isin(graph.kind, (PDD, FJ))
+    blocks = blocks[arranged(blocks, groups, graph.partner, rank, first)]
+    paired = np.zeros(len(blocks), dtype=np.bool_)
+    paired[:-1] = (graph.partner[blocks[:-1]] == blocks[1:]) & (groups[:-1] == groups[1:])
+    if isinstance(structure, Partition):  # any two unknowns that are a group
+        alone = (np.bincount(groups)[groups] == 2) & (graph.size[blocks] == 1)
+        paired[:-1] = alone[:-1] & alone[1:] & (groups[:-1] == groups[1:])
+    check_complete(blocks, groups, graph, sequence.name)
+    return Plan(sequence, graph, blocks, groups, paired)
+
+
+def arranged(
+    blocks: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    partner: NDArray[np.int64],
+    rank: NDArray[np.int64],
+    lead: NDArray[np.bool_],
+) -> NDArray[np.int64] | slice:
+    """The places of blocks inside every group: pairs first, in the order in which they are named.
+
+    ``rank`` (blocks,) sorts blocks that are used alone; of a pair, ``lead`` is the block that
+    comes first.  Groups ascend.
+    """
+    count = len(blocks)
+    place = np.full(len(partner), -1)
+    place[blocks] = np.arange(count)
+    mate = partner[blocks]
+    there = np.where(mate < 0, -1, place[mate])
+    paired = (there >= 0) & (groups[there] == groups)
+    named = 2 * place[np.minimum(blocks, mate)] + ~lead[blocks]
+    key = np.where(paired, named, 2 * count * (1 + rank[blocks]) + np.arange(count))
+    if ((groups[1:] > groups[:-1]) | (key[1:] > key[:-1])).all():
+        return slice(None)  # in place already, as in an order of millions of single blocks
+    return np.lexsort((key, groups))
+
+
+def _arrays(
+    sequence: PivotSequence, structure: Structure
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Kind, number of the body, and group of every block that a sequence names.  Raises OrderError."""
+    kind_of = {kind: i for i, kind in enumerate(structure.kinds)}
+    index = [_places(structure, kind) for kind in range(len(KINDS))]
+    kinds: list[int] = []
+    members: list[int] = []
+    groups: list[int] = []
+    for step, group in enumerate(sequence.groups, start=1):
+        entry: Any = group
+        try:
+            for entry in group:
+                kind, body = entry
+                kinds.append(kind_of[kind])
+                members.append(index[kinds[-1]][body])
+                groups.append(step - 1)
+        except (TypeError, ValueError, KeyError):
+            raise OrderError(_unknown_block(entry, step, sequence.name, structure)) from None
+    found = np.array([kinds, members, groups], dtype=np.int64)
+    return found[0], found[1], found[2]
+
+
+def _unknown_block(entry: Any, step: int, name: str, structure: Structure) -> str:
+    if isinstance(structure, Partition):
+        name_of = entry[1] if isinstance(entry, tuple) and len(entry) == 2 and entry[0] == "x" else entry
+        return f"order {name!r}: step {step} names the unknown block {_hinted(name_of, structure.names)}"
+    if isinstance(entry, str) and entry in KINDS:
+        return (
+            f"order {name!r}: step {step} holds {entry!r} by itself; a block is a pair "
+            f"({entry!r}, body), and a step a list of blocks: [({entry!r}, body)]"
+        )
+    if not (isinstance(entry, tuple | list) and len(entry) == 2):
+        return f"order {name!r}: step {step} holds {entry!r}; a block is a pair ('pdd', body)"
+    kind, body = entry
+    if kind not in KINDS:
+        return f"order {name!r}: step {step} names kind {kind!r}; use {', '.join(KINDS)}"
+    what = "loop" if kind == "lam" else "body"
+    members = _members(structure, KINDS.index(kind))
+    return f"order {name!r}: step {step} names the unknown {what} {_hinted(body, members)}"
+
+
+def _hinted(name: Any, names: Iterable[Hashable]) -> str:
+    near = close_names(str(name), map(str, names))
+    return f"{name!r}{'; nearest: ' if near else ''}{', '.join(near)}"
+
+
+def check_complete(blocks: NDArray[np.int64], group: NDArray[np.int64], graph: BlockGraph, name: str) -> None:
+    """Raise OrderError where a block is named twice, not of this form of (4), or left out."""
+    times = np.bincount(blocks, minlength=graph.count)
+    if (times > 1).any():
+        twice = int(np.flatnonzero(times > 1)[0])
+        step = int(group[np.flatnonzero(blocks == twice)[1]]) + 1
+        told = f"order {name!r}: eliminates {graph.block(twice)} twice, again at step {step}"
+        raise OrderError(f"{told}; name every block once")
+    foreign = np.flatnonzero((times > 0) & (graph.size == 0))
+    if foreign.size:
+        raise OrderError(
+            f"order {name!r}: names {graph.block(int(foreign[0]))} beside split forces; "
+            "use fJ and fC for every body, or f for every body"
+        )
+    missing = np.flatnonzero((times == 0) & (graph.size > 0))
+    if missing.size:
+        raise OrderError(
+            f"order {name!r}: leaves out {graph.block(int(missing[0]))}"
+            f"{f' and {missing.size - 1} more' if missing.size > 1 else ''}; name every block once"
+        )
+
+
+def unknowns_of(chosen: Plan, system: System) -> NDArray[np.int64]:
+    """Numbers of the unknowns of (4), and multipliers, in the sequence in which a plan eliminates them.
+
+    Raises OrderError where its unknowns are not those of (4).
+    """
+    graph, n = chosen.graph, system.tree.n
+    if graph.split or graph.structure.n != n:
+        what = "splits forces" if graph.split else "puts bodies into pieces"
+        raise OrderError(
+            f"order {chosen.sequence.name!r}: {what}, so that its unknowns are not those of equation "
+            "(4); use an order of pdd, qdd and f"
+        )
+    start = np.zeros(graph.count, dtype=np.int64)
+    for kind, first in zip((PDD, QDD, F), system.starts, strict=True):
+        start[kind * n : (kind + 1) * n] = first
+    rows = graph.size[LAM * n :]
+    start[LAM * n :] = system.size - rows.sum() + np.cumsum(rows) - rows
+    size = graph.size[chosen.blocks]
+    within = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    return np.asarray(np.repeat(start[chosen.blocks], size) + within)

@@ -23,8 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..order.pivots import Plan
-from ..order.sequence import Rules
+from ..order.sequence import Plan, Rules
 from .program import Ref, Writer
 
 

@@ -34,8 +34,7 @@ from typing import Any
 
 from ..base.errors import FormatError
 from ..matrix.blocks import FC, FJ, LAM, PDD, QDD, Block, F
-from ..order.pivots import BlockGraph, Plan
-from ..order.sequence import TEN, Rules
+from ..order.sequence import TEN, BlockGraph, Plan, Rules
 from ..structure.symbolic import PAIR_FIRST, SINGLE, SymbolicFactor
 from .bracket import RHS, BasePivot, Bracket, DensePivot, Fronts, PairPivot, SomeBlocks, present
 from .orthogonal import orthogonal_program

@@ -16,8 +16,7 @@ from ..model.fields import Floats, check_names, checked, shape_of
 from ..model.joints import GENERAL, TYPES, each
 from ..model.spatial import breadth_first
 from ..model.tree import STANDARD_GRAVITY, BodyTree, check_values, unit_axes
-from ..order.pivots import Plan, plan, plan_of, unknowns_of
-from ..order.sequence import OrderLike, PivotSequence, Rules
+from ..order.sequence import OrderLike, PivotSequence, Plan, Rules, plan, plan_of, unknowns_of
 
 
 @of_kind

@@ -18,8 +18,7 @@ from ..arithmetic.formats import Hardware
 from ..base.errors import OrderError, SingularError, SizeError
 from ..matrix.system import System, efforts_alone, least_size, require_system
 from ..model.spatial import cross
-from ..order.pivots import Plan, plan
-from ..order.sequence import OrderLike
+from ..order.sequence import OrderLike, Plan, plan
 from ..proof.idle import idle_motion
 from ..proof.residual import backward_error, residue
 from ..solution.eliminate import eliminate

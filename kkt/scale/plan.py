@@ -25,8 +25,7 @@ from ..base.errors import OrderError, SingularError, SizeError
 from ..matrix.blocks import KINDS
 from ..matrix.entries import Pattern
 from ..model.tree import BodyTree
-from ..order.pivots import Plan
-from ..order.sequence import TEN
+from ..order.sequence import TEN, Plan
 from .template import Bodywise, Groups, articulated
 
 

@@ -21,8 +21,7 @@ from ..arithmetic.formats import DIV
 from ..base.compiled import interpreted
 from ..machine.recorder import Recorder
 from ..matrix.blocks import Block, Structure
-from ..order.pivots import plan
-from ..order.sequence import PivotSequence, Rules
+from ..order.sequence import PivotSequence, Rules, plan
 from ..program.program import Instruction, Program, Ref
 from ..program.tracer import program_of
 from ..structure.symbolic import symbolic

@@ -31,8 +31,7 @@ from ..base.errors import FormatError, ModelError, OrderError, SingularError
 from ..base.shown import Shown
 from ..matrix.blocks import Block
 from ..matrix.system import System, require_system
-from ..order.pivots import Plan, plan, unknowns_of
-from ..order.sequence import TEN, OrderLike, as_sequence
+from ..order.sequence import TEN, OrderLike, Plan, as_sequence, plan, unknowns_of
 from ..program.bracket import BasePivot, DensePivot, PairPivot
 from ..program.columns import ContinuedProgram
 from ..program.program import Program, Ref

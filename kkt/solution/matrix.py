@@ -25,8 +25,7 @@ from ..base.shown import LARGEST, Shown, spy
 from ..matrix.blocks import QDD, Block, Partition
 from ..matrix.entries import Entries, Pattern
 from ..model.fields import checked
-from ..order.pivots import plan
-from ..order.sequence import as_sequence
+from ..order.sequence import as_sequence, plan
 from ..program.tracer import Tracer
 from ..proof.certify import certify
 from ..proof.longer import Longer, ball_of, longer_name

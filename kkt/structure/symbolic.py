@@ -20,7 +20,7 @@ from ..base.errors import OrderError, SizeError
 from ..base.foreign import of_kind
 from ..base.shown import Shown
 from ..matrix.blocks import FC, FJ, LAM, PDD, QDD, Block, F, Partition
-from ..order.pivots import Plan, require_plan
+from ..order.sequence import Plan, require_plan
 
 SINGLE, PAIR_FIRST, PAIR_SECOND = 0, 1, 2
 

@@ -19,8 +19,7 @@ from ..base.foreign import foreign
 from ..matrix.blocks import Block
 from ..matrix.system import System, require_system
 from ..model.spatial import paths
-from ..order.pivots import plan
-from ..order.sequence import OrderLike, PivotSequence, as_sequence
+from ..order.sequence import OrderLike, PivotSequence, as_sequence, plan
 from ..program.program import Program
 from ..program.tracer import program_of
 from ..structure.symbolic import SymbolicFactor, symbolic

@@ -1,4 +1,4 @@
-// The block graph of equation (4), as kkt/order/pivots.py has it: a block is kind * n + body.
+// The block graph of equation (4), as kkt/order/sequence.py has it: a block is kind * n + body.
 
 export const KINDS = ["pdd", "qdd", "f", "fJ", "fC", "lam"];
 export const PDD = 0;
