@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -94,6 +95,18 @@ class Runner:
     ) -> None:
         """As ``run``; operands and results go to x, y, r (len(chunk),), or nowhere where (0,)."""
         self.loop(chunk.op, chunk.dst, chunk.a, chunk.b, v, *self.given, x, y, r)
+
+
+def precision(bits: int) -> AbstractContextManager[Any]:
+    """A context in which balls have ``bits`` bits; without it even a negation would round them.
+
+    It does nothing where ``bits`` is 0.
+    """
+    if not bits:
+        return nullcontext()
+    import flint
+
+    return flint.ctx.workprec(bits)
 
 
 class Format:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..base.errors import FormatError
 from ..base.foreign import foreign
-from .formats import Chunk, Runner
+from .formats import Chunk, Runner, precision
 
 
 class Parts(NamedTuple):
@@ -137,7 +136,7 @@ def looked(
     absorbed: NDArray[np.float64],
     size_of: NDArray[np.float64],
 ) -> None:
-    """As :func:`kkt.arithmetic.floats.looked`, for objects (m,).
+    """As :func:`kkt.arithmetic.shadows.looked`, for objects (m,).
 
     The exponent of a number is that of the nearest double of unbounded range.  ``absorbed`` is in
     bits: log2 of the fraction over the unit roundoff 2^-precision, 0 where nothing is lost.  The
@@ -194,18 +193,6 @@ def square_root(x: Any) -> Any:
         f"numbers of class {type(x).__name__!r} have no square root; give the class a method "
         "sqrt, or use an order that takes none"
     )
-
-
-def precision(bits: int) -> AbstractContextManager[Any]:
-    """A context in which balls have ``bits`` bits; without it even a negation would round them.
-
-    It does nothing where ``bits`` is 0.
-    """
-    if not bits:
-        return nullcontext()
-    import flint
-
-    return flint.ctx.workprec(bits)
 
 
 def each(make: Callable[[Any], Any], values: NDArray[Any]) -> NDArray[Any]:

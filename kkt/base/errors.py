@@ -4,7 +4,7 @@ Every error that a user can cause derives from :class:`PivotreeError`; its text 
 the body or joint, the field, what is wrong and what would be right.  The command line prints
 that text and exits with 2.
 
-Texts from outside: made fit for display, and checked before they serve as names.
+Texts from outside are made fit for display.
 """
 
 from __future__ import annotations
@@ -13,15 +13,12 @@ import csv
 import difflib
 import io
 import re
-from collections.abc import Hashable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
 LONGEST = 500  # characters of a sentence
-LONGEST_NAME = 500  # characters of a name, which stands in labels and tables
 _WORD = re.compile(r"\S{121,}")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _BREAK = re.compile(r"(?<! ) *+[^\S ]\s*+")  # white space that is more than blanks, in linear time
-_UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def sentence(text: object, longest: int = LONGEST) -> str:
@@ -57,34 +54,6 @@ def csv_lines(rows: Iterable[Iterable[object]]) -> str:
 
 def _shortened(text: str, head: int, tail: int) -> str:
     return f"{text[:head]}…{text[-tail:]}"
-
-
-def unfit(name: str) -> str | None:
-    """Why a text cannot be a name in every figure, table and file; None for a text that can.
-
-    Control characters end lines and steer terminals; a lone surrogate has no place in UTF-8.
-    """
-    found = _UNFIT.search(name)
-    if found is not None:
-        lone = "\ud800" <= found[0] <= "\udfff"
-        what = "the lone surrogate" if lone else "the control character"
-        return f"holds {what} {found[0]!a}"
-    if len(name) > LONGEST_NAME:
-        return f"has {len(name):,} characters, more than {LONGEST_NAME}"
-    return None
-
-
-def first_unfit(names: Iterable[Hashable]) -> tuple[Hashable, str] | None:
-    """The first name that is :func:`unfit`, and why; of a tuple its texts are checked."""
-    return next(((name, why) for name in names if (why := unfit("".join(_texts(name))))), None)
-
-
-def _texts(name: Any) -> Iterable[str]:
-    if isinstance(name, str):
-        yield name
-    elif isinstance(name, tuple):
-        for part in name:
-            yield from _texts(part)
 
 
 class Refusal(str):

@@ -1,6 +1,7 @@
 """Users' code (orders, kinds of numbers, figures): whatever it raises becomes one sentence.
 
-A check that arguments of public functions are of the kinds that their annotations say.
+Arguments of public functions are checked to be of the kinds that their annotations say, and texts
+before they serve as names.
 """
 
 from __future__ import annotations
@@ -8,8 +9,9 @@ from __future__ import annotations
 import inspect
 import math
 import os
+import re
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from importlib.metadata import EntryPoint, entry_points
@@ -22,6 +24,8 @@ from .errors import ModelError, OrderError, PivotreeError
 from .reading import read_bytes
 
 F = TypeVar("F", bound=Callable[..., Any])
+LONGEST_NAME = 500  # characters of a name, which stands in labels and tables
+_UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _PATH = ((str, os.PathLike), "a path, as text")
 _KINDS: dict[str, tuple[Any, str]] = {  # by annotation, as text
     "int": (Integral, "a whole number"),
@@ -81,6 +85,34 @@ def _is(value: Any, types: Any) -> bool:
     if types is Real:
         return is_number(value)
     return isinstance(value, types) and not isinstance(value, bool)
+
+
+def unfit(name: str) -> str | None:
+    """Why a text cannot be a name in every figure, table and file; None for a text that can.
+
+    Control characters end lines and steer terminals; a lone surrogate has no place in UTF-8.
+    """
+    found = _UNFIT.search(name)
+    if found is not None:
+        lone = "\ud800" <= found[0] <= "\udfff"
+        what = "the lone surrogate" if lone else "the control character"
+        return f"holds {what} {found[0]!a}"
+    if len(name) > LONGEST_NAME:
+        return f"has {len(name):,} characters, more than {LONGEST_NAME}"
+    return None
+
+
+def first_unfit(names: Iterable[Hashable]) -> tuple[Hashable, str] | None:
+    """The first name that is :func:`unfit`, and why; of a tuple its texts are checked."""
+    return next(((name, why) for name in names if (why := unfit("".join(_texts(name))))), None)
+
+
+def _texts(name: Any) -> Iterable[str]:
+    if isinstance(name, str):
+        yield name
+    elif isinstance(name, tuple):
+        for part in name:
+            yield from _texts(part)
 
 
 _KKT = Path(__file__).parent.parent

@@ -30,6 +30,7 @@ from ..model.spatial import (
     force_transform,
     in_pieces,
     levels,
+    lift,
     matvec,
     spatial_inertia,
     transpose,
@@ -125,13 +126,6 @@ def bias(
 
     # b_k: the force that turns the momentum M_k v_k, less what pulls from outside
     return a, cross_force(v, matvec(M, v)) - wrench
-
-
-def lift(a: Array, parent: Array, Phi: Array, gravity: Array) -> None:
-    """Gravity enters a as the acceleration of the world, from which roots hang."""
-    roots = np.flatnonzero(parent < 0)
-    base = np.concatenate([gravity * 0, -gravity])
-    a[roots] = a[roots] + matvec(transpose(Phi[roots]), np.broadcast_to(base, (len(roots), 6)))
 
 
 def joint_entries(state: State, cast: Callable[[NDArray[Any]], Array]) -> tuple[Array, Array]:

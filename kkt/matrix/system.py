@@ -25,10 +25,10 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.errors import ModelError
 from ..base.shown import CELLS, LARGEST, Shown, spy
 from ..model.joints import GENERAL
-from ..model.spatial import Array, levels, locked_inertia, transpose
+from ..model.spatial import Array, levels, lift, locked_inertia, transpose
 from ..model.tree import BodyTree, compile_tree, require_graph
 from .blocks import KINDS, Block, Partition, Structure, Tie, sides_of
-from .entries import Entries, Pattern, assemble, lift, own_entries, pattern_of, step_of
+from .entries import Entries, Pattern, assemble, own_entries, pattern_of, step_of
 from .state import State, coordinates, state_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import ModelError, first_unfit
+from ..base.errors import ModelError
+from ..base.foreign import first_unfit
 
 Floats = NDArray[np.float64]
 NONE: Mapping[str, str] = MappingProxyType({})  # packages or arguments that nobody has given

@@ -266,6 +266,13 @@ def combine(pieces: list[tuple[Mass, Floats, Floats]]) -> Mass:
     return Mass(total, com, inertia)
 
 
+def lift(a: Array, parent: Array, Phi: Array, gravity: Array) -> None:
+    """Gravity enters a as the acceleration of the world, from which roots hang."""
+    roots = np.flatnonzero(parent < 0)
+    base = np.concatenate([gravity * 0, -gravity])
+    a[roots] = a[roots] + matvec(transpose(Phi[roots]), np.broadcast_to(base, (len(roots), 6)))
+
+
 def locked_inertia(parent: Integers, Phi: Floats, M: Floats, S: Floats, owner: Integers) -> Floats:
     """(N,) the inertia [kg m^2, kg] that each freedom moves, all joints beyond it locked.
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import order as room
-from ..base.errors import OrderError, close_names, unfit
-from ..base.foreign import foreign
+from ..base.errors import OrderError, close_names
+from ..base.foreign import foreign, unfit
 from ..base.shown import Shown
 from ..matrix.blocks import (
     FC,

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format, shadows
-from ..arithmetic.objects import precision
+from ..arithmetic.formats import precision
 from ..base.errors import FormatError, SizeError
 from ..matrix.entries import Entries
 from ..tape.player import signed, started, watched

@@ -18,11 +18,10 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import floats, modular, objects
-from ..arithmetic.formats import Format, Runner
-from ..arithmetic.modular import residue
-from ..arithmetic.objects import InObjects, leading, of_any, precision, read_once, size
-from ..arithmetic.shadows import Shadow, shadow_of
+from ..arithmetic import objects, shadows
+from ..arithmetic.formats import Format, Runner, precision
+from ..arithmetic.objects import InObjects, leading, of_any, read_once, size
+from ..arithmetic.shadows import Shadow, residue, shadow_of
 from ..base.errors import FormatError
 from ..matrix.blocks import Block
 from ..matrix.entries import Entries, assemble
@@ -60,7 +59,7 @@ class Watch:
 
     With ``shadow`` a run in more digits (:func:`kkt.arithmetic.shadows.shadow_of`) goes beside it on
     the data as the format rounds them, so that it shows only errors of the arithmetic.  ``residues``
-    are the data modulo a prime (:mod:`kkt.arithmetic.modular`): with them, a result that is zero in
+    are the data modulo a prime (:mod:`kkt.arithmetic.shadows`): with them, a result that is zero in
     exact arithmetic counts as zero, whatever rounding makes of it.  ``number`` makes objects, and
     ``bits`` is the precision of balls, 0 of others.  A watch is iterated once; then ``v`` and
     ``shadow`` hold the last values of all slots.
@@ -108,11 +107,11 @@ class Watch:
             if self.shadow is not None:
                 self.shadow.follow(chunk)
             if self.arrays:
-                floats.looked(chunk.op, x, y, r, *here)
+                shadows.looked(chunk.op, x, y, r, *here)
             else:
                 objects.looked(self.read, -self.log_unit, chunk.op, x, y, r, *here)
             if self.residues is not None:
-                modular.follow(chunk, self.residues, zero)
+                shadows.follow(chunk, self.residues, zero)
                 _zeros_told(chunk.op < 2, zero[: len(chunk)], cancelled, absorbed)
             yield Operations(at, chunk.op, chunk.step, x, y, r, *here)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arithmetic import Fixed, Format, get_format
-from ..arithmetic.objects import precision
+from ..arithmetic.formats import precision
 from ..arithmetic.shadows import DoublePairs
 from ..base.errors import FormatError, LoopError, ModelError, OrderError, SingularError
 from ..base.foreign import is_whole

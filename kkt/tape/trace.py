@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import modular
+from ..arithmetic.shadows import InResidues, random_residues
 from ..base.compiled import uncollected
 from ..base.errors import OrderError, Refusal, SingularError, SizeError
 from ..base.foreign import foreign
@@ -202,10 +202,10 @@ def structurally_singular(tape: Tape, system: System) -> None:
     v = np.zeros(tape.slots, dtype=np.int64)
     v[1] = 1
     count = tape.inputs.count
-    v[2:count] = modular.random_residues(count - 2)
+    v[2:count] = random_residues(count - 2)
     for number, slot in tape.inputs.whole.items():
         v[slot] = number
-    played(tape, modular.InResidues(), v)
+    played(tape, InResidues(), v)
     for number, slots in sorted(tape.pivots.items()):
         if (v[np.abs(slots)] == 0).any():
             record = tape.program.pivots[number]

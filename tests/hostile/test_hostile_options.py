@@ -9,7 +9,8 @@ from hostile_words import COMMANDS, output_of, positional, words
 
 from pivotree import kkt
 from pivotree.analysis import cli
-from pivotree.kkt.base.errors import LONGEST, LONGEST_NAME, sentence
+from pivotree.kkt.base.errors import LONGEST, sentence
+from pivotree.kkt.base.foreign import LONGEST_NAME
 
 OPTIONS = [
     (command, action.option_strings[-1], action.type is not None)

@@ -11,7 +11,7 @@ from helpers import system_of, tape_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis.comparison import compare, reached_bits
-from pivotree.kkt.arithmetic import SQRT, Custom, get_format, modular, objects
+from pivotree.kkt.arithmetic import SQRT, Custom, get_format, objects, shadows
 from pivotree.kkt.arithmetic.formats import Chunk
 from pivotree.kkt.base.errors import FormatError
 from pivotree.kkt.rounding.observe import Watch, seen
@@ -168,14 +168,14 @@ def test_residues_modulo_a_prime_are_those_of_fractions():
     draw = np.random.default_rng(7)
     x = draw.normal(size=200) * 2.0 ** draw.integers(-900, 900, 200)
     for a, b in zip(x[:100].tolist(), x[100:].tolist(), strict=True):
-        p, q = modular.residue(a), modular.residue(b)
+        p, q = shadows.residue(a), shadows.residue(b)
         scale = 2**1074  # of which every double is a whole multiple
-        assert (int(p) * scale - int(Fraction(a) * scale)) % modular.PRIME == 0
+        assert (int(p) * scale - int(Fraction(a) * scale)) % shadows.PRIME == 0
         one, other = np.int64(int(p)), np.int64(int(q))
-        assert modular._product(one, other) == int(p * q)
-        assert int(modular._inverse(one)) * int(p) % modular.PRIME == 1
-    high = np.int64(modular.PRIME - 1)
-    assert modular._product(high, high) == 1
+        assert shadows._product(one, other) == int(p * q)
+        assert int(shadows._inverse(one)) * int(p) % shadows.PRIME == 1
+    high = np.int64(shadows.PRIME - 1)
+    assert shadows._product(high, high) == 1
 
 
 def test_a_root_has_no_residue():
@@ -183,7 +183,7 @@ def test_a_root_has_no_residue():
     one = np.ones(1, dtype=np.int32)
     root = Chunk(np.array([SQRT], dtype=np.int8), one, one, one, one)
     with pytest.raises(FormatError, match="no square root"):
-        modular.InResidues().run(root, np.ones(2, dtype=np.int64))
+        shadows.InResidues().run(root, np.ones(2, dtype=np.int64))
 
 
 # -- what reaches qdd ----------------------------------------------------------------------------

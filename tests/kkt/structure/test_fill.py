@@ -19,7 +19,7 @@ from oracle import Infeasible, Oracle, needed_height
 from strategies import brackets, scrambled, shapes
 
 from pivotree import kkt, orderings
-from pivotree.kkt.arithmetic.modular import PRIME, residue
+from pivotree.kkt.arithmetic.shadows import PRIME, residue
 from pivotree.kkt.matrix.blocks import PDD, QDD, F
 from pivotree.kkt.structure.symbolic import PAIR_FIRST, SINGLE
 
