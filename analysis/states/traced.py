@@ -24,8 +24,7 @@ from pivotree.kkt.arithmetic.formats import Hardware, Runner
 from pivotree.kkt.matrix.entries import LETTERS, RIGHT_HAND_SIDE, Entries
 from pivotree.kkt.matrix.system import least_size
 from pivotree.kkt.proof.longer import longer_name
-from pivotree.kkt.proof.residual import rows_of
-from pivotree.kkt.proof.soundness import Said, blocks_of, by_chance, said
+from pivotree.kkt.proof.soundness import Said, blocks_of, by_chance, rows_of, said
 from pivotree.kkt.solution.columns import enclosed
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 from pivotree.kkt.tape.inputs import pivot_rows
@@ -102,7 +101,7 @@ class Pair:
 class Equations:
     """(4) of m states of one system's tree with its entries rounded to a format, m in front of each.
 
-    What answers leave of it is by the rows of :func:`kkt.proof.residual.backward_error`, in numpy's
+    What answers leave of it is by the rows of :func:`kkt.proof.soundness.backward_error`, in numpy's
     longest float where the answers have the digits of float64, and in float64 where they are shorter.
     """
 

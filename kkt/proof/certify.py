@@ -30,7 +30,7 @@ from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from ..tape.trust import UNIT, size_of, weight_of
 from .longer import DecimalBall, as_balls, ball_of, decimal, decimal_ball, distance, magnitude
-from .residual import residual
+from .soundness import residual
 
 BITS_PER_DIGIT = 3.3219280948873626
 SPARE_BITS = 2  # so that a midpoint may be rounded to decimals

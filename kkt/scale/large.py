@@ -20,7 +20,7 @@ from ..matrix.system import System, efforts_alone, least_size, require_system
 from ..model.spatial import cross
 from ..order.sequence import OrderLike, Plan, plan
 from ..proof.idle import idle_motion
-from ..proof.residual import backward_error, residue
+from ..proof.soundness import backward_error, residue
 from ..solution.eliminate import eliminate
 from ..structure.symbolic import symbolic
 from ..tape.player import played, signed, started

@@ -355,7 +355,7 @@ def _error_and_lost_pivot(
 
 
 def _backward(system: Matrix, x: NDArray[Any]) -> BackwardError:
-    """As :func:`kkt.proof.residual.backward_error`, of A x = b."""
+    """As :func:`kkt.proof.soundness.backward_error`, of A x = b."""
     A, b, wide = abs(system.matrix), np.abs(system.rhs), x.astype(np.longdouble)
     left = np.abs(system.matrix.astype(np.longdouble) @ wide - system.rhs)
     size = A @ np.abs(wide) + b

@@ -44,8 +44,7 @@ from ..matrix.system import System
 from ..program.program import Program
 from ..program.residual_program import residual_program, update_program
 from ..proof.longer import longer
-from ..proof.residual import rows_of
-from ..proof.soundness import backward_of, judged
+from ..proof.soundness import backward_of, judged, rows_of
 from ..tape.player import rounded_entries, run
 from ..tape.tape import Elimination, Proximal, Refinement, Tape, Unknowns, lower
 from ..tape.trust import bound

@@ -19,7 +19,7 @@ from pivotree.analysis.sweep import measure, read_config, sweep
 from pivotree.analysis.sweep.measure import tasks
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
-from pivotree.kkt.proof.residual import backward_error
+from pivotree.kkt.proof.soundness import backward_error
 from pivotree.kkt.tape.player import rounded_entries, signed
 from pivotree.kkt.theorem.ranges import ranges_of
 

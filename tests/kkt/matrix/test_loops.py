@@ -13,7 +13,7 @@ from pivotree.analysis.figures.labels import Labels
 from pivotree.analysis.figures.state import block_state
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import assemble
-from pivotree.kkt.proof.residual import residual as rows_left
+from pivotree.kkt.proof.soundness import residual as rows_left
 from pivotree.kkt.solution import refine
 from pivotree.kkt.tape.player import run
 

@@ -9,7 +9,7 @@ from designs import covering, listed
 from helpers import every_joint, relisted
 
 from pivotree import kkt, orderings
-from pivotree.kkt.proof.residual import backward_error, residue
+from pivotree.kkt.proof.soundness import backward_error, residue
 from pivotree.kkt.scale import large
 from pivotree.kkt.scale.plan import bodywise
 

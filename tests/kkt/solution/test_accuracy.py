@@ -18,7 +18,7 @@ from helpers import printed, solve, system_of
 from pivotree import kkt, orderings
 from pivotree.kkt.matrix.entries import assemble
 from pivotree.kkt.proof.certify import decimal
-from pivotree.kkt.proof.residual import residual
+from pivotree.kkt.proof.soundness import residual
 
 MODELS = sorted(FILES, key=lambda name: kkt.compile_tree(kkt.load(FILES[name])).n)  # the longest last
 KINDS = ("abm", "crbm", "virtual_work", "lagrange", "square_root_abm", "divide_and_conquer", "gain_abm")
