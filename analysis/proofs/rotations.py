@@ -16,8 +16,8 @@ from sympy import QQ, Integer, symbols
 
 from pivotree.kkt.arithmetic.formats import ADD, DIV, MUL, SUB
 from pivotree.kkt.tape.emit import Emitter
-from pivotree.kkt.tape.operations import projected as projected_out
-from pivotree.kkt.tape.operations import rotated
+from pivotree.kkt.tape.rotations import projected as projected_out
+from pivotree.kkt.tape.rotations import rotated
 
 from .claim import Claim, statement
 from .scalars import Letters, Same

@@ -10,7 +10,7 @@ is the cost of a subtree, by the acceleration beta_k that its parent gives it,
 
 Tip to base, children's rows come into the body's frame and into the basis [S E] of accelerations
 along and beside the joint, and rotations merge them with its own rows (Gentleman 1973; see
-:mod:`kkt.tape.operations`).  Rows that hold the joint's unknown leave: they are D_k
+:mod:`kkt.tape.rotations`).  Rows that hold the joint's unknown leave: they are D_k
 and its couplings.  No inertia is ever subtracted from another, so that none is swallowed.  Weights
 are kept apart from rows, so that no square root is taken: rows R with weights D are D^(1/2) R.
 

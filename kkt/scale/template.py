@@ -25,8 +25,8 @@ from ..order.sequence import PivotSequence, Rules, plan
 from ..program.program import Instruction, Program, Ref
 from ..program.tracer import program_of
 from ..structure.symbolic import symbolic
-from ..tape import operations
 from ..tape.emit import Emitter, Scalars, folded
+from ..tape.templates import arranged, emitted
 
 NONE = -1  # an identity belongs to no body
 Groups = tuple[tuple[str, ...], ...]  # groups of one body: the kinds of their blocks
@@ -331,10 +331,10 @@ class Play:
         for i in instructions:
             if i.op == "eye":
                 continue
-            out = operations.arranged(i, self.take, program.shapes[i.out][1])
+            out = arranged(i, self.take, program.shapes[i.out][1])
             if out is None:
                 blocks = [self.take(ref) for ref in i.args if ref is not None]
-                out = operations.emitted(self.write, i.op, i.symmetric, blocks, (), program.gain)
+                out = emitted(self.write, i.op, i.symmetric, blocks, (), program.gain)
             self.values[i.out] = out
 
     def take(self, ref: Ref | None) -> Scalars:

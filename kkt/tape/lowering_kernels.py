@@ -76,11 +76,6 @@ class Table(NamedTuple):
 INPUT, LARGE = -1, -2  # instructions without a template
 
 
-def use(transposed, sign):  # pragma: no cover
-    """How a value is used, as a number."""
-    return transposed + (1 - sign)
-
-
 @leaf()
 def entry(keys, state, pattern):  # pragma: no cover
     """Where a state and a pattern stand, or would."""

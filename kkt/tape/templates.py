@@ -3,11 +3,14 @@
 A pattern says of each entry of a block whether it is zero, one, minus one, or plus or minus a slot.
 An operation on blocks of known patterns is written once, on local slots, and copied ever after
 (:mod:`.lowering`).  Patterns are found without a slot, so that counts need nothing more.
+
+What an instruction of a block program means in scalars is defined here alone, by :func:`arranged` and
+:func:`emitted`; :mod:`kkt.scale.template` lowers the bracket of one body with them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -15,17 +18,90 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..matrix.entries import LETTERS, RIGHT_HAND_SIDE
+from ..model.spatial import skew
 from ..program.program import Instruction, Program, Ref
-from . import operations
+from . import emit, rigid, rotations
 from .emit import Emitter, Scalars, column
 from .inputs import InputSlots
-from .lowering_kernels import INPUT, LARGE, Packed, Steps, Table, enter, follow, meet, use
+from .lowering_kernels import INPUT, LARGE, Packed, Steps, Table, enter, follow, meet
 
 SHARED = 128  # entries of operands up to which templates are kept for other tapes
 PLAIN = ("mul", "add", "inner", "forward", "solve", "mirror")  # whose operands say all
 # of the matrix of (4), whose slots are the same in all programs of a robot; a residual is another right side
 BLOCKS = {*LETTERS, "H"}.difference(RIGHT_HAND_SIDE)
 LARGEST = 24  # rows of a factor that is a template; a larger one is written in place
+
+# operations whose ``info`` holds sizes, and nothing of the robot
+SIZED = ("eye", "cross", "rows", "stack", "square")
+
+
+def arranged(i: Instruction, take: Callable[[Ref | None], Scalars], columns: int) -> Scalars | None:
+    """The result of an instruction that only renames scalars; None for one that is arithmetic.
+
+    ``take`` gives the scalars of a reference; ``columns`` are those of the result.
+    """
+    if i.op == "eye":
+        return np.eye(i.info[0], dtype=np.int64)
+    if i.op == "cross":
+        return crossing(take(i.args[0])[:, 0], *i.info)
+    if i.op == "mirror":
+        return emit.mirrored(take(i.args[0]))
+    if i.op == "rows":
+        return take(i.args[0])[i.info[0] : i.info[1]]
+    if i.op == "stack":
+        parts = [
+            np.zeros((rows, columns), dtype=np.int64) if ref is None else take(ref)
+            for ref, rows in zip(i.args, i.info[0], strict=True)
+        ]
+        return np.concatenate(parts)
+    if i.op == "square":
+        (sizes,) = i.info
+        at = np.concatenate([[0], np.cumsum(sizes)])
+        out = np.zeros((int(at[-1]),) * 2, dtype=np.int64)
+        blocks = iter(i.args)
+        for r in range(len(sizes)):
+            for c in range(r, len(sizes)):
+                ref = next(blocks)
+                if ref is not None:
+                    out[at[r] : at[r + 1], at[c] : at[c + 1]] = take(ref)
+        return emit.mirrored(out)
+    return None
+
+
+def crossing(u: Scalars, kind: str = "motion") -> Scalars:
+    """The matrix (6, 6) u x for motions; of a force u (6,), the matrix from v to v x* u."""
+    first, last, none = skew(u[:3]), skew(u[3:]), np.zeros((3, 3), dtype=np.int64)
+    if kind == "motion":
+        return np.block([[first, none], [last, first]])
+    return -np.block([[first, last], [last, none]])
+
+
+def emitted(
+    e: Emitter, name: str, symmetric: bool, blocks: list[Scalars], info: tuple[Any, ...], gain: bool
+) -> Scalars:
+    """The result of an operation that is arithmetic, which an emitter writes down.
+
+    ``info`` holds what the operation takes from the robot: rows of S, columns of rotations.
+    """
+    if name in ("along", "across"):
+        return getattr(emit, name)(e, blocks[0], info)
+    if name == "basis":
+        return rotations.basis(e, blocks[0], info)
+    if name in rotations.ROTATIONS:
+        return rotations.ROTATIONS[name](e, *blocks, *info)
+    if name in rigid.OPERATIONS:
+        return rigid.OPERATIONS[name](e, *blocks)
+    if name == "divide":
+        out = e.div(blocks[0], blocks[1])
+        return emit.mirrored(out) if symmetric else out
+    if name in emit.FACTORS:
+        return emit.FACTORS[name](e, *blocks, gain)
+    return emit.OPERATIONS[name, symmetric](e, *blocks)
+
+
+def _use(transposed: Any, sign: Any) -> Any:
+    """How a value is used, as a number."""
+    return transposed + (1 - sign)
 
 
 class Template(NamedTuple):
@@ -66,8 +142,8 @@ def _template(
         return local[ref.value]
 
     emitter = Emitter(start)
-    renamed = operations.arranged(Instruction(op, -1, args, -1, symmetric, info), take, wide)
-    out = operations.emitted(emitter, op, symmetric, local, info, gain) if renamed is None else renamed
+    renamed = arranged(Instruction(op, -1, args, -1, symmetric, info), take, wide)
+    out = emitted(emitter, op, symmetric, local, info, gain) if renamed is None else renamed
     passed = np.array(sorted({x for x in map(abs, out.ravel().tolist()) if 1 < x < start}), dtype=np.int64)
     return Template(*emitter.written(), out, start, passed, renamed is not None)
 
@@ -228,7 +304,7 @@ class Known:
 
     def variant(self, own: int, transposed: bool, sign: int) -> int:
         """A pattern, transposed or negated."""
-        kind = use(transposed, sign)
+        kind = _use(transposed, sign)
         if self.variants[own, kind] < 0:
             codes = self.codes[own].T if transposed else self.codes[own]
             number = self.number(codes.astype(np.int64) * sign)
@@ -318,7 +394,7 @@ class Patterns:
         """Arguments of all instructions."""
         out, first, value, transposed, sign = self.program.operands
         args, step = (
-            4 * value + use(transposed, sign),
+            4 * value + _use(transposed, sign),
             np.array([i.step for i in self.program.instructions], int),
         )
         for place, i in enumerate(self.program.instructions if self.wholes else ()):
@@ -388,7 +464,7 @@ class Patterns:
         if i.op in ("weigh", "rotate"):
             dof, k = i.info
             return (dof, self.inputs.concentric(k), self.inputs.linear_columns(k))
-        return i.info if i.op in operations.SIZED else ()
+        return i.info if i.op in SIZED else ()
 
     @cached_property
     def _input_body(self) -> dict[int, int]:

@@ -1,9 +1,4 @@
-"""The meaning of a block program's instructions in scalars, which is defined here alone.
-
-Blocks are arrays of signed scalars (:mod:`.emit`).  The tape lowers whole programs with these two
-functions, and :mod:`kkt.scale.template` the bracket of one body.
-
-Elimination by rotations as scalar operations: weighted rows, merged without a square root.
+"""Elimination by rotations as scalar operations: weighted rows, merged without a square root.
 
 A set of m weighted rows stands for the quadratic form ``sum_i w_i (g_i x + z_i)^2 / 2`` in six
 unknowns x: coefficients g_i, a residual z_i and a weight w_i.  Two rows are merged by a Givens
@@ -19,83 +14,9 @@ pivot row is kept as d r (a momentum) until its column is done: four operations 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from ..model.spatial import skew
-from ..program.program import Instruction, Ref
-from . import emit, rigid
 from .emit import Emitter, Operation, Scalars
-
-# operations whose ``info`` holds sizes, and nothing of the robot
-SIZED = ("eye", "cross", "rows", "stack", "square")
-
-
-def arranged(i: Instruction, take: Callable[[Ref | None], Scalars], columns: int) -> Scalars | None:
-    """The result of an instruction that only renames scalars; None for one that is arithmetic.
-
-    ``take`` gives the scalars of a reference; ``columns`` are those of the result.
-    """
-    if i.op == "eye":
-        return np.eye(i.info[0], dtype=np.int64)
-    if i.op == "cross":
-        return crossing(take(i.args[0])[:, 0], *i.info)
-    if i.op == "mirror":
-        return emit.mirrored(take(i.args[0]))
-    if i.op == "rows":
-        return take(i.args[0])[i.info[0] : i.info[1]]
-    if i.op == "stack":
-        parts = [
-            np.zeros((rows, columns), dtype=np.int64) if ref is None else take(ref)
-            for ref, rows in zip(i.args, i.info[0], strict=True)
-        ]
-        return np.concatenate(parts)
-    if i.op == "square":
-        (sizes,) = i.info
-        at = np.concatenate([[0], np.cumsum(sizes)])
-        out = np.zeros((int(at[-1]),) * 2, dtype=np.int64)
-        blocks = iter(i.args)
-        for r in range(len(sizes)):
-            for c in range(r, len(sizes)):
-                ref = next(blocks)
-                if ref is not None:
-                    out[at[r] : at[r + 1], at[c] : at[c + 1]] = take(ref)
-        return emit.mirrored(out)
-    return None
-
-
-def crossing(u: Scalars, kind: str = "motion") -> Scalars:
-    """The matrix (6, 6) u x for motions; of a force u (6,), the matrix from v to v x* u."""
-    first, last, none = skew(u[:3]), skew(u[3:]), np.zeros((3, 3), dtype=np.int64)
-    if kind == "motion":
-        return np.block([[first, none], [last, first]])
-    return -np.block([[first, last], [last, none]])
-
-
-def emitted(
-    e: Emitter, name: str, symmetric: bool, blocks: list[Scalars], info: tuple[Any, ...], gain: bool
-) -> Scalars:
-    """The result of an operation that is arithmetic, which an emitter writes down.
-
-    ``info`` holds what the operation takes from the robot: rows of S, columns of rotations.
-    """
-    if name in ("along", "across"):
-        return getattr(emit, name)(e, blocks[0], info)
-    if name == "basis":
-        return basis(e, blocks[0], info)
-    if name in ROTATIONS:
-        return ROTATIONS[name](e, *blocks, *info)
-    if name in rigid.OPERATIONS:
-        return rigid.OPERATIONS[name](e, *blocks)
-    if name == "divide":
-        out = e.div(blocks[0], blocks[1])
-        return emit.mirrored(out) if symmetric else out
-    if name in emit.FACTORS:
-        return emit.FACTORS[name](e, *blocks, gain)
-    return emit.OPERATIONS[name, symmetric](e, *blocks)
-
 
 COLUMNS = 8  # of a block of weighted rows: six unknowns, the residual, the weight
 Z, W = 6, 7
