@@ -21,9 +21,9 @@ from pivotree.kkt import (
 )
 from pivotree.kkt.arithmetic import Format
 from pivotree.kkt.matrix.system import least_size
+from pivotree.kkt.proof.trust import mark
 from pivotree.kkt.solution.conditioning import Conditioning, conditioning
 from pivotree.kkt.tape.tape import Tape
-from pivotree.kkt.tape.trust import mark
 
 from ..study import cells
 

@@ -39,13 +39,13 @@ from pivotree.kkt import (
     trace,
 )
 from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.matrix.entries import UNIT
 from pivotree.kkt.matrix.system import require_system
 from pivotree.kkt.model.gallery import chain, example2, example3
 from pivotree.kkt.order.sequence import TEN, Order, Plan, Rules, as_order
 from pivotree.kkt.solution.matrix import tape_of
 from pivotree.kkt.tape.inputs import pivot_rows
 from pivotree.kkt.tape.tape import Tape
-from pivotree.kkt.tape.trust import UNIT
 
 from .. import listing
 from ..comparison.comparison import usual_of_matrices

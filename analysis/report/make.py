@@ -29,7 +29,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.files import check_folder, made, write_whole, writing
 from pivotree.kkt.base.foreign import is_number, is_whole
 from pivotree.kkt.proof.idle import lost_to_range, wider
-from pivotree.kkt.tape.trust import bound
+from pivotree.kkt.proof.trust import bound
 
 from ..states.sample import ClosedRanges
 from ..states.traced import TracedOrder

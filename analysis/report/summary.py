@@ -115,7 +115,7 @@ class Cell:
     with_data: Quantiles  # of the exact answer for the data in float64
     failed: int  # states without an answer; they count as 0 digits
     why_failed: str | None  # the most frequent reason
-    marked: int  # states whose answer should not be relied on (kkt.tape.trust)
+    marked: int  # states whose answer should not be relied on (kkt.proof.trust)
     backward_error: float | None  # the largest, normwise, in (4); None where there is no answer
     keeps: float  # share of states with the digits asked for
     keeps_with_data: float

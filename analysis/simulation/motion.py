@@ -152,7 +152,7 @@ class Motion:
         """At how many of some states (m, nx + N) the accelerations do not hold, and why; or None.
 
         ``wrench`` (m, n, 6) is given where the kernel takes one; the rule is that of
-        :mod:`kkt.tape.trust`.  A kernel of its own checks it: the motion does not stop at
+        :mod:`kkt.proof.trust`.  A kernel of its own checks it: the motion does not stop at
         answers that do not hold; step counts and energy show what these cost.
         """
         sound = np.isfinite(y).all(1)

@@ -23,8 +23,8 @@ from pivotree.kkt.arithmetic.binary import Binary
 from pivotree.kkt.arithmetic.formats import Hardware, Runner
 from pivotree.kkt.matrix.entries import LETTERS, RIGHT_HAND_SIDE, Entries
 from pivotree.kkt.matrix.system import least_size
-from pivotree.kkt.proof.longer import longer_name
 from pivotree.kkt.proof.soundness import Said, blocks_of, by_chance, rows_of, said
+from pivotree.kkt.proof.trust import longer_name
 from pivotree.kkt.solution.columns import enclosed
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 from pivotree.kkt.tape.inputs import pivot_rows

@@ -1,6 +1,6 @@
 """The checks of a checked kernel on its own answer, as further operations of the same program.
 
-The rule is that of :mod:`kkt.tape.trust`.  *Is a pivot zero for the format?*  D_k of a joint is at
+The rule is that of :mod:`kkt.proof.trust`.  *Is a pivot zero for the format?*  D_k of a joint is at
 most the inertia that the joint would move if all joints beyond it were locked.  Rounding errors of
 D_k are some roundings of that inertia, so that a D_k no larger than these has no correct digit.  In
 general directions rounding mixes moments of inertia, so that the inertia is bounded by their trace
@@ -17,7 +17,7 @@ backward error, since the norms of (4) and of its unknowns are no smaller.  *Wha
 The residual is solved for by the same factor: a step of iterative refinement, whose size estimates
 the error of qdd in this order.  Where a robot nearly holds still, it is held against a part of what
 the efforts would do alone (:mod:`kkt.matrix.system`), each over the bound above of the inertia
-that its joint moves.  Both have the bound of :func:`kkt.tape.trust.bound`.  *Are the poses
+that its joint moves.  Both have the bound of :func:`kkt.proof.trust.bound`.  *Are the poses
 right?*  Numbers beside the residuals are infinite where an angle or a quaternion is so large that
 its sine or rotation is wrong (:func:`.kinematics.outside`).
 
@@ -53,14 +53,15 @@ from numpy.typing import NDArray
 from ..arithmetic import Format, get_format
 from ..base.errors import SingularError
 from ..matrix.configuration import Configuration
-from ..matrix.entries import Entries
+from ..matrix.entries import ROUNDINGS, Entries
 from ..matrix.system import SHARE, System
 from ..model.spatial import Array, matmul, matvec, paths
 from ..proof.soundness import by_chance
+from ..proof.trust import FEWER, bound
 from ..solution.eliminate import eliminate
 from ..tape.idle import all_resist
+from ..tape.player import NO_NUMBER
 from ..tape.tape import Tape
-from ..tape.trust import FEWER, NO_NUMBER, ROUNDINGS, bound
 from .kinematics import arguments
 from .recorder import ScalarProgram
 from .states import Fields

@@ -28,7 +28,7 @@ from ..base.errors import (
 )
 from ..matrix.closures import closures
 from ..matrix.configuration import Configuration
-from ..matrix.entries import LETTERS, Entries
+from ..matrix.entries import LETTERS, UNIT, Entries
 from ..matrix.system import System, build, in_general, qdd_alone
 from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop
@@ -40,7 +40,6 @@ from ..program.residual_program import residual_program
 from ..tape.derivatives import DERIVED, differentiated
 from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for, trace
-from ..tape.trust import UNIT
 from . import store
 from .checking import (
     by_rotations,

@@ -26,8 +26,8 @@ from ..matrix.system import System
 from ..model.loops import Loop
 from ..order.sequence import OrderLike
 from ..program.joint_space import SOLVERS
+from ..proof.trust import ZERO
 from ..tape.tape import Tape
-from ..tape.trust import ZERO
 from . import equivalent
 from .builtin import Builtin
 from .checking import KINDS, WORDS, Judged, in_stages, judged_by

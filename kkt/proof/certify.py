@@ -22,15 +22,14 @@ from ..arithmetic import Format, get_format
 from ..base.errors import CertificationError, SingularError
 from ..base.shown import Shown
 from ..matrix.blocks import Block
-from ..matrix.entries import Entries, assemble
+from ..matrix.entries import UNIT, Entries, assemble, size_of, weight_of
 from ..matrix.system import System, least_size, require_system
 from ..program.tracer import require_general
 from ..tape.player import RangeError, rounded_entries, run
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
-from ..tape.trust import UNIT, size_of, weight_of
-from .longer import DecimalBall, as_balls, ball_of, decimal, decimal_ball, distance, magnitude
 from .soundness import residual
+from .trust import DecimalBall, as_balls, ball_of, decimal, decimal_ball, distance, magnitude
 
 BITS_PER_DIGIT = 3.3219280948873626
 SPARE_BITS = 2  # so that a midpoint may be rounded to decimals

@@ -12,13 +12,12 @@ import numpy as np
 from ..arithmetic import Format, Mixed, get_format
 from ..arithmetic.names import EXPONENT_BITS
 from ..base.errors import SingularError
-from ..matrix.entries import Entries
+from ..matrix.entries import ROUNDINGS, Entries, shaken
 from ..matrix.system import System, least_size
 from ..tape.idle import Idle, doubles, unresisted
 from ..tape.player import rounded_entries, run
 from ..tape.tape import Tape
-from ..tape.trust import NO_BIT, ROUNDINGS, bound, shaken
-from .longer import SHORT, longer, of_slots, pivots_leaf_to_root
+from .trust import NO_BIT, SHORT, bound, longer, of_slots, pivots_leaf_to_root
 
 COARSE = 2.0**-4  # change of an entry that no format of few bits exceeds here
 SHAKES = 5  # of all entries

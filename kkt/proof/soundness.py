@@ -1,4 +1,4 @@
-"""What :func:`kkt.eliminate` says of every answer, by the rule of :mod:`kkt.tape.trust`.
+"""What :func:`kkt.eliminate` says of every answer, by the rule of :mod:`kkt.proof.trust`.
 
 The residual of equation (4), row by row, for any number type, and the backward error it is.  It is
 computed from the blocks of (4) themselves, not from a program, so that an error in tracing or
@@ -19,13 +19,12 @@ from ..arithmetic import Format
 from ..arithmetic.objects import each
 from ..base.errors import Refusal, SingularError, reason_of
 from ..matrix.blocks import Block
-from ..matrix.entries import RIGHT_HAND_SIDE, Entries, assemble
+from ..matrix.entries import RIGHT_HAND_SIDE, UNIT, Entries, assemble, weight_of
 from ..matrix.system import System, least_size
 from ..model.spatial import matvec, transpose
 from ..tape.tape import BackwardError, Elimination, Tape, Unknowns
-from ..tape.trust import DOUBTFUL, UNIT, ZERO, bound, mark, weight_of
-from .longer import Longer, Lost, as_balls, ball_bits, ball_of, longer_name
-from .longer import longer as longer_of
+from .trust import DOUBTFUL, ZERO, Longer, Lost, as_balls, ball_bits, ball_of, bound, longer_name, mark
+from .trust import longer as longer_of
 
 BEYOND = 1e6  # rad/s^2 or m/s^2 from which on it is asked whether (4) is singular
 OTHERWISE = "use another order or a longer format"

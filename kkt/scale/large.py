@@ -16,17 +16,18 @@ from numpy.typing import NDArray
 
 from ..arithmetic.formats import Hardware
 from ..base.errors import OrderError, SingularError, SizeError
+from ..matrix.entries import ROUNDINGS, shaken
 from ..matrix.system import System, efforts_alone, least_size, require_system
 from ..model.spatial import cross
 from ..order.sequence import OrderLike, Plan, plan
 from ..proof.idle import idle_motion
 from ..proof.soundness import backward_error, residue
+from ..proof.trust import NO_BIT, bound, mark
 from ..solution.eliminate import eliminate
 from ..structure.symbolic import symbolic
 from ..tape.player import played, signed, started
 from ..tape.tape import BackwardError, Unknowns
 from ..tape.trace import traced
-from ..tape.trust import NO_BIT, ROUNDINGS, bound, mark, shaken
 from .factor import solve
 from .plan import Bodies, bodywise, plan_of
 
@@ -56,7 +57,7 @@ class LargeSolution:
     pdd: Floats = field(repr=False)  # (n, 6) minus spatial accelerations, gravity included
     f: Floats = field(repr=False)  # (n, 6) joint forces [N m, N]
     error_estimate: float | None = None  # of qdd, relative; None where no second run was needed
-    marked: str | None = None  # why the answer should not be relied on (:mod:`kkt.tape.trust`)
+    marked: str | None = None  # why the answer should not be relied on (:mod:`kkt.proof.trust`)
 
     @property
     def unknowns(self) -> Floats:
@@ -77,7 +78,7 @@ class LargeSolution:
 def trusted(
     system: System, name: str, solve: Callable[[System], LargeSolution], stable: bool
 ) -> LargeSolution:
-    """The solution that ``solve`` finds, marked by the rule of :mod:`kkt.tape.trust`.
+    """The solution that ``solve`` finds, marked by the rule of :mod:`kkt.proof.trust`.
 
     The answer of a ``stable`` order is not checked where no body is light.  Another is accepted
     where no body is light, joints accelerate and its backward error is small; else the entries are
@@ -183,7 +184,7 @@ def solve_large(
     once: the bits change, and the error is smaller as a rule.
 
     ``marked`` says why the answer should not be relied on.  Where bodies are light beside others,
-    or the backward error is large, further runs decide (:mod:`kkt.tape.trust`).
+    or the backward error is large, further runs decide (:mod:`kkt.proof.trust`).
     Raises SizeError for more than that and for too many kinds of bodies, OrderError for the plan of
     another tree, LoopError for closed loops and contacts, and SingularError where a pivot is zero or
     not a number, or zero but for rounding.

@@ -14,7 +14,7 @@ from ..arithmetic import Format, get_format
 from ..arithmetic.objects import each
 from ..base.errors import CertificationError, FormatError, ModelError, SingularError
 from ..base.shown import Shown
-from ..matrix.entries import Entries
+from ..matrix.entries import UNIT, Entries, size_of, weight_of
 from ..matrix.system import System, require_system
 from ..model.fields import checked, shape_of
 from ..order.sequence import OrderLike
@@ -23,14 +23,13 @@ from ..program.derivatives import solve
 from ..program.tracer import require_general
 from ..proof.certify import BITS_PER_DIGIT, bits_for, entries_in_balls, proved_bits
 from ..proof.idle import beyond_range, wider
-from ..proof.longer import ball_of
 from ..proof.soundness import Part, judged_parts
+from ..proof.trust import ball_of, bound
 from ..tape.derivatives import BY, differentiated, inverse_rights, inverse_slots
 from ..tape.inputs import Given, codes_of
 from ..tape.player import first_bad, read_in, rounded_entries, run, signed
 from ..tape.tape import Columns, Solved, Tape, lower
 from ..tape.trace import tape_for
-from ..tape.trust import UNIT, bound, size_of, weight_of
 
 
 def solved(system: System, tape: Tape, format: Format, rhs: ArrayLike) -> Columns:
@@ -124,7 +123,7 @@ def matrix(
 def worth(
     system: System, tape: Tape, chosen: Format, parts: Sequence[Part], numbers: NDArray[Any] | None = None
 ) -> Worth:
-    """The numbers of a tape's parts, and what the rule of :mod:`kkt.tape.trust` says of them.
+    """The numbers of a tape's parts, and what the rule of :mod:`kkt.proof.trust` says of them.
 
     ``numbers`` are the doubles of inputs beside (4).  Raises SingularError where it refuses them or a pivot
     is zero, FormatError where an input overflows the format, and CertificationError where no precision

@@ -15,19 +15,18 @@ from ..arithmetic.shadows import DoublePairs
 from ..base.errors import FormatError, LoopError, ModelError, OrderError, SingularError
 from ..base.foreign import is_whole
 from ..matrix.blocks import Block
-from ..matrix.entries import Entries, assemble
+from ..matrix.entries import UNIT, Entries, assemble
 from ..matrix.system import System, require_system
 from ..order.sequence import OrderLike
 from ..program.tracer import require_general
 from ..proof.certify import certify
-from ..proof.longer import longer, of_slots
 from ..proof.soundness import at_fault, in_balls, judged
+from ..proof.trust import longer, of_slots
 from ..rounding.contributions import reached
 from ..rounding.observe import Observation, seen
 from ..tape.player import elimination_of, first_bad, number_of, overflow, read_in, run, signed
 from ..tape.tape import Elimination, StepRecord, Tape
 from ..tape.trace import tape_for
-from ..tape.trust import UNIT
 
 if TYPE_CHECKING:
     from .matrix import Matrix

@@ -28,13 +28,12 @@ from ..model.fields import checked
 from ..order.sequence import as_sequence, plan
 from ..program.tracer import Tracer
 from ..proof.certify import certify
-from ..proof.longer import Longer, ball_of, longer_name
+from ..proof.trust import ZERO, Longer, ball_of, longer_name, mark
 from ..structure.symbolic import symbolic
 from ..tape.inputs import Given, InputSlots
 from ..tape.player import first_bad, number_of, played, run, signed, started
 from ..tape.tape import BackwardError, Elimination, Tape, lowered
 from ..tape.trace import kept
-from ..tape.trust import ZERO, mark
 
 _NO = np.zeros(0)
 _NO_ROWS = np.zeros((0, 6))

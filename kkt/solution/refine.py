@@ -43,11 +43,10 @@ from ..matrix.entries import RIGHT_HAND_SIDE, Entries
 from ..matrix.system import System
 from ..program.program import Program
 from ..program.residual_program import residual_program, update_program
-from ..proof.longer import longer
 from ..proof.soundness import backward_of, judged, rows_of
+from ..proof.trust import bound, longer
 from ..tape.player import rounded_entries, run
 from ..tape.tape import Elimination, Proximal, Refinement, Tape, Unknowns, lower
-from ..tape.trust import bound
 
 if TYPE_CHECKING:
     from ..model.loops import Loop

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..matrix.blocks import sides_of
-from ..matrix.entries import LETTERS, Entries, unit_motions
+from ..matrix.entries import LETTERS, ROUNDINGS, UNIT, Entries, unit_motions
 from ..matrix.system import System
 from ..model.tree import BodyTree
-from .trust import ROUNDINGS, UNIT
 
 MOST_IN_LOOPS = 600  # joint freedoms where loops are closed; more take seconds, and are not looked at
 MOST_NAMED = 4  # bodies in a sentence

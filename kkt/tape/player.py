@@ -26,12 +26,12 @@ from ..matrix.blocks import Block
 from ..matrix.entries import LETTERS, Entries, assemble
 from ..matrix.system import System
 from .tape import Elimination, StepRecord, Tape, Unknowns
-from .trust import NO_NUMBER
 
 Values = NDArray[Any] | list[Any]  # of the slots, in the carrier of a format
 Number = Callable[[float], Any]  # makes a number of a type of Python objects
 ByLetter = Mapping[str, NDArray[Any]]  # inputs beside (4), or what replaces its a, b or tau
 GUARD_DIGITS = 20  # digits that mp:D carries beyond the D that it gives
+NO_NUMBER = "{}: overflow or not a number"  # a kind of unknowns
 PIECE = 1 << 18  # operations that are recorded together at most
 
 

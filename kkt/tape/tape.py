@@ -310,7 +310,7 @@ class Solved(Shown):
     """Numbers that follow from further right-hand sides of (4), and what they are worth.
 
     ``values`` has the shape and the units of what was asked for; numpy takes the whole as that
-    array.  It is judged by the rule of :mod:`kkt.tape.trust`, as an answer of :func:`kkt.eliminate`.
+    array.  It is judged by the rule of :mod:`kkt.proof.trust`, as an answer of :func:`kkt.eliminate`.
 
     >>> system, abm = pt.build(pt.chain(3)), pt.orderings.get("abm")
     >>> found = pt.joint_space_inverse(system, abm, "float32")

@@ -17,6 +17,7 @@ from ..base.compiled import uncollected
 from ..base.errors import OrderError, Refusal, SingularError, SizeError
 from ..base.foreign import foreign
 from ..matrix.blocks import Block
+from ..matrix.entries import UNIT
 from ..matrix.system import System, require_system
 from ..model.spatial import paths
 from ..order.sequence import OrderLike, PivotSequence, as_sequence, plan
@@ -27,7 +28,6 @@ from .inputs import pivot_rows
 from .player import played
 from .tape import Tape, lower
 from .templates import Patterns, Template
-from .trust import UNIT
 
 KEPT = 1_000_000  # operations of the tapes that are kept with a system
 MAX_UPDATES = 3_000_000  # of pairs of blocks, in one trace

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.names import MAX_DIGITS
-from pivotree.kkt.proof.longer import decimal
+from pivotree.kkt.proof.trust import decimal
 from pivotree.kkt.solution.conditioning import Conditioning
 
 from ..arguments import Parser, add_format, add_json, add_model, add_order, add_refinement

@@ -15,7 +15,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.simulation import begun
 from pivotree.kkt.proof.certify import Nonsingular
-from pivotree.kkt.proof.longer import decimal_ball
+from pivotree.kkt.proof.trust import decimal_ball
 
 ORDERS = ("abm", "crbm", "lagrange", "divide_and_conquer", "virtual_work", "modified_abm")
 SPECS = (f"random_tree:n=6,seed=2,joints={ALL_JOINTS}", "two_link:r=0.002", "star:3", "ur5")
