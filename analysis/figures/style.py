@@ -36,7 +36,7 @@ FONTS: dict[str, dict[str, Any]] = {
 }
 
 
-_SPELT = {"abm": "ABM", "crbm": "CRBM", "lcaba": "LCABA", "lagrange": "Lagrange"}  # in orders' names
+_SPELT = {"abm": "ABM", "crbm": "CRBM", "lcaba": "LCABA", "lagrange": "Lagrange", "cholesky": "Cholesky"}
 
 
 @dataclass(frozen=True)

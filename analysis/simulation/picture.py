@@ -32,7 +32,8 @@ def picture(found: Sequence[Simulation], *, style: str = "light", title: str = "
             so_far = np.arange(1, len(record.step) + 1) * each
             every = max(1, len(record.step) // 8)
             bottom.plot(record.step_t, so_far, linewidth=1.2, markevery=every, **point)
-            drawn.note(plain(f"{simulation.order}, {simulation.format}"), linewidth=1.0, **point)
+            name = f"{look.named(simulation.order)}, {plain(simulation.format)}"
+            drawn.note(name, linewidth=1.0, **point)
             if record.failed:
                 cross: dict[str, Any] = {"markersize": 9, "markeredgewidth": 2, "clip_on": False}
                 bottom.plot(record.step_t[-1:], so_far[-1:], "x", color=point["color"], **cross)
