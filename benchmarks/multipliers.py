@@ -1,15 +1,15 @@
 """Digits of qdd by where multipliers stand: robots on their feet, in float32.
 
-``python benchmarks/multipliers.py [-o FOLDER] [--fixed] [ROBOT,...]`` prints the table of
-docs/loops.md, median and worst error over random states against certified solutions, and draws its
-picture into a folder, light and dark; it needs the extra ``robots``.  Bases float, or with
-``--fixed`` are held by the world.
+``python benchmarks/multipliers.py [--fixed] [ROBOT,...]`` prints the table of benchmarks/NOTES.md,
+median and worst error over random states against certified solutions; it needs the extra
+``robots``.  Bases float, or with ``--fixed`` are held by the world.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,8 +19,9 @@ from matplotlib.figure import Figure
 
 from pivotree import kkt
 from pivotree.analysis import compare
-from pivotree.analysis.figures import MARKERS, new_figure, save, settings, style_axes, theme
+from pivotree.analysis.figures import MARKERS
 from pivotree.analysis.states import draw, ranges_of
+from pivotree.papers.sheet import named, panels, shared_legend
 
 ORDERS = ("lambda_first", "lambda_first_abm", "crbm", "abm")
 SOFT = ORDERS[:2]  # which have rigid rows last, as crbm and abm do
@@ -74,7 +75,7 @@ def placed(system: kkt.System) -> list[Placed]:
 
 
 def table(found: dict[str, list[Placed]]) -> None:
-    """Median / worst, and how many states have no answer."""
+    """Median / worst, with a star where an answer should not be relied on, and states without one."""
     print("| robot | compliance | " + " | ".join(f"`{order}`" for order in ORDERS) + " |")
     print("|---|---:|" + "---:|" * len(ORDERS))
     for name, some in found.items():
@@ -86,70 +87,74 @@ def table(found: dict[str, list[Placed]]) -> None:
 def told(one: Placed) -> str:
     if not one.errors:
         return f"no answer in {one.unanswered}" if one.unanswered else "needs compliance"
-    text = f"{np.median(one.errors):.0e} / {one.errors[-1]:.0e}"
+    text = f"{np.median(one.errors):.1e} / {one.errors[-1]:.1e}{' *' * one.marked}"
     return f"{text}; no answer in {one.unanswered}" if one.unanswered else text
 
 
-def picture(found: dict[str, list[Placed]], style: str) -> Figure:
-    """A panel a robot: median digits of each order, bars from the worst to the best state.
+CELL = re.compile(r"(?:(\S+) / (\S+)( \*)?)?(?:;? ?no answer in (\d+))?(?:needs compliance)?")
+
+
+def read() -> dict[str, list[Placed]]:
+    """The table of benchmarks/NOTES.md: of the errors, the median and the worst."""
+    found: dict[str, list[Placed]] = {}
+    notes = (Path(__file__).parent / "NOTES.md").read_text(encoding="utf-8")
+    for row in re.findall(r"^\| (\w+, \d feet \|.*) \|$", notes, re.M):
+        name, compliance, *cells = (cell.strip() for cell in row.split("|"))
+        for order, cell in zip(ORDERS, cells, strict=True):
+            median, worst, star, bad = CELL.fullmatch(cell).groups()  # type: ignore[union-attr]
+            errors = [float(median), float(worst)] if median else []
+            found.setdefault(name, []).append(
+                Placed(order, float(compliance), errors, int(bad or 0), bool(star))
+            )
+    return found
+
+
+def figure(style: str) -> Figure:
+    """Of docs/loops.md: a panel a robot, digits of each order, from the median to the worst state.
 
     A cross at the bottom is an order that leaves some state without an answer; a star, one that has
     answers not to be relied on.
     """
-    look = theme(style=style)
-    with settings():
-        figure = new_figure("double", 3.0, look)
-        figure.set_layout_engine("constrained")
-        panels = figure.subplots(1, len(found), sharey=True, squeeze=False).ravel()
-        for ax, (name, some) in zip(panels, found.items(), strict=True):
-            style_axes(ax, look, grid="y")
+    found = read()
+    with panels(style, "double", 3.0, 1, len(found), "y", sharey=True) as (figure, axes, look):
+        for ax, (name, some) in zip(axes, found.items(), strict=True):
             for number, order in enumerate(ORDERS):
                 line = {"color": look.series[number], "marker": MARKERS[number], "markersize": 4.0}
                 aside = APART * (number - (len(ORDERS) - 1) / 2)
                 _line(ax, [p for p in some if p.order == order], aside, {**line, "label": look.named(order)})
             ax.axhline(FULL, color=look.ink, linewidth=0.8, linestyle="--")
             ax.set_xticks(range(len(COMPLIANCES)), [f"{c:g}" for c in COMPLIANCES])
-            ax.set(xlim=(-0.4, len(COMPLIANCES) - 0.6), ylim=(-0.25, FULL + 0.3), title=name)
-            ax.title.set_color(look.ink)
-        panels[0].set_ylabel("correct digits of qdd in float32")
-        panels[len(found) // 2].set_xlabel("compliance, 0 is rigid [1/kg]")
-        handles = panels[0].get_legend_handles_labels()[0]
-        figure.legend(
-            handles=handles, loc="outside lower center", ncols=5, frameon=False, labelcolor=look.ink
-        )
+            ax.set(xlim=(-0.4, len(COMPLIANCES) - 0.6), ylim=(-0.25, FULL + 0.3))
+            named(ax, look, title=name)
+        named(axes[0], look, y="correct digits of qdd in float32")
+        named(axes[len(found) // 2], look, "compliance, 0 is rigid [1/kg]")
+        shared_legend(figure, axes[0], look, loc="outside lower center", ncols=5)
     return figure
 
 
 def _line(ax: Any, mine: list[Placed], aside: float, line: dict[str, Any]) -> None:
-    """The medians of one order, a bar for its states, and where some have no answer."""
+    """The medians of one order, a bar down to its worst state, and where some have no answer."""
     points = []
     for p in mine:
         x = COMPLIANCES.index(p.compliance) + aside
-        digits = [float(np.clip(-math.log10(max(error, 1e-9)), 0.0, FULL)) for error in p.errors]
         if p.unanswered:
             ax.plot(x, 0.0, "x", color=line["color"], markersize=5.5, clip_on=False)
-        if digits:
-            points.append((x, float(np.median(digits))))
-            ax.plot([x, x], [digits[0], digits[-1]], color=line["color"], linewidth=0.9)
-        if digits and p.marked:
-            ax.plot(x, digits[-1], marker="$*$", color=line["color"], markersize=5, clip_on=False)
+        if p.errors:
+            median, worst = (min(-math.log10(error), FULL) for error in p.errors)
+            points.append((x, median))
+            ax.plot([x, x], [median, worst], color=line["color"], linewidth=0.9)
+        if p.errors and p.marked:
+            ax.plot(x, worst, marker="$*$", color=line["color"], markersize=5, clip_on=False)
     ax.plot(*np.array(points).reshape(-1, 2).T, linewidth=1.1, **line)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("robots", nargs="?", default=",".join(FEET))
-    parser.add_argument("-o", "--output", type=Path)
     parser.add_argument("--fixed", action="store_true", help="bases do not float")
     asked = parser.parse_args()
-    found = {
-        f"{name}, {len(FEET[name])} feet": placed(standing(name, asked.fixed))
-        for name in asked.robots.split(",")
-    }
-    table(found)
-    if asked.output is not None:
-        for style, ending in (("light", ""), ("dark", "_dark")):
-            save(picture(found, style), asked.output / f"multipliers{ending}.png")
+    robots = {name: standing(name, asked.fixed) for name in asked.robots.split(",")}
+    table({f"{name}, {len(FEET[name])} feet": placed(system) for name, system in robots.items()})
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ computes it in float32 on the processor, and as its reading does (:mod:`pivotree
 both against certified answers for the same states.  States are float32 numbers in MuJoCo's
 coordinates, so that no program rounds what another is given exactly.  A program that is not
 installed, or that does not take a robot, says so in its row.  Prints versions and one JSON line a
-row; with ``-o`` also a table and a scatter plot.
+row; with ``-o`` also a table.
 """
 
 from __future__ import annotations
@@ -319,10 +319,8 @@ def summary(what: str, errors: list[float]) -> dict[str, float]:
     }
 
 
-def draw(every: list[dict[str, Any]], folder: Path) -> None:
-    """A table of all rows, and predicted against measured digits."""
-    from pivotree.analysis.figures import new_figure, settings, style_axes, theme
-
+def write_table(every: list[dict[str, Any]], folder: Path) -> None:
+    """A table of all rows."""
     folder.mkdir(parents=True, exist_ok=True)
     seen = [row for row in every if "measured_median" in row]
     kinds = [(which, what) for which in ("median", "worst") for what in ("predicted", "measured")]
@@ -332,30 +330,6 @@ def draw(every: list[dict[str, Any]], folder: Path) -> None:
         numbers = (f"{row[f'{what}_{which}']:.1f}" for which, what in kinds)
         lines.append(f"| {row['robot']} | {row['program']} | {' | '.join(numbers)} |")
     (folder / "readings.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    for dark in (False, True):
-        look = theme(dark)
-        with settings():
-            figure = new_figure("single", 3.4, look)
-            ax = figure.add_subplot()
-            style_axes(ax, look)
-            for program, marker, colour in zip(PROGRAMS, "osD^v<>", look.series, strict=False):
-                here = [row for row in seen if row["program"] == program]
-                pairs = [(row["predicted_median"], row["measured_median"]) for row in here]
-                ax.plot(
-                    *zip(*pairs, strict=True),
-                    marker,
-                    color=colour,
-                    markersize=4,
-                    label=f"{program} ({len(here)})",
-                )
-            ax.axline((5, 5), slope=1, color="0.6", linewidth=0.8, zorder=0)
-            ax.set(
-                xlabel="digits predicted by the reading",
-                ylabel="digits measured in the program",
-                aspect="equal",
-            )
-            ax.legend(frameon=False, labelcolor=look.ink)
-            figure.savefig(folder / f"readings{'_dark' * dark}.png", dpi=130)
 
 
 def main() -> None:
@@ -374,7 +348,7 @@ def main() -> None:
     for name in options.robots.split(","):
         every += rows(name, options.states, options.programs.split(","))
     if options.output:
-        draw(every, options.output)
+        write_table(every, options.output)
 
 
 if __name__ == "__main__":

@@ -107,11 +107,11 @@ def study() -> Complaints:
 
 
 def lessons() -> Complaints:
-    """Six lessons run; their pages, notebooks and answers are what they say."""
+    """Lessons that need no extra run; their pages, notebooks and answers are what they say."""
     with beside(HERE / "lessons") as load:
         runner, key = load("runner"), load("key")
         asked: list[str] = []
-        for path in runner.LESSONS:
+        for path in runner.MADE:
             cells = load("make").write_page(path, MADE / "docs" / "lessons", False)
             yield from lesson(path, cells, load)
             texts = [cell.output.text for cell in cells if isinstance(cell.output, runner.Text)]
@@ -177,7 +177,8 @@ def further(stems: tuple[str, ...] = tuple(REACHED)) -> Complaints:
     with beside(HERE / "lessons") as load:
         for path in (HERE / "lessons" / f"{stem}.py" for stem in stems):
             cells, command = load("runner").run(path), f"make lessons FURTHER={path.stem}"
-            yield from stale(path.with_suffix(".md"), load("make").page(path, cells), command, APART)
+            if path in load("runner").FURTHER:
+                yield from stale(path.with_suffix(".md"), load("make").page(path, cells), command, APART)
             yield from stale(path.with_suffix(".ipynb"), load("notebooks").notebook(path, cells), command)
             printed = "".join(cell.printed for cell in cells)
             for pattern, bound in REACHED[path.stem]:

@@ -74,11 +74,13 @@ def pictures(folder: Path, drawn: bool) -> None:
                 png.write(load(module).figure(*named, style), path) if drawn else dot(path)
 
 
-# below docs, and who draws it: the figure(style) of a module, or the figure(name, style) of the study's
+# below docs, and who draws it: the figure(style) of a module, or figure(name, style) of pictures.py
 PICTURES = {
     "benchmarks": ("benchmarks", "growth_plot"),
     "counts": ("docs", "counts_page"),
     "derivatives": ("docs", "derivatives_picture"),
+    **dict.fromkeys(("crbm_abm", "simulate", "report", "readings"), ("docs", "pictures")),
+    "multipliers": ("benchmarks", "multipliers"),
     "gradients": ("docs", "gradients_picture"),
     **{f"study/{name}": ("docs/study", "pictures") for name in ("by_ratio", "against_kappa", "random_trees")},
     "study/exhaustion": ("docs/study", "pictures"),

@@ -15,40 +15,39 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from ..figures.charts import DASHED, chart, series
-from ..figures.style import DARK, LIGHT, plain, settings
+from ..figures.style import DARK, LIGHT, Theme, plain, settings
 from .summary import QUANTILES, Report
 from .words import percent
 
 ROW = 0.21  # [in] height of an order's line
 ACROSS = 4  # formats side by side, as panels and in a table
-LOOK = replace(LIGHT, font="sans")  # the page turns its colours into its own
 
 
-def strips(report: Report) -> Figure:
+def strips(report: Report, colours: Theme = LIGHT) -> Figure:
     """One panel a format, one line an order: median, 10 %, 1 % and the worst state."""
-    names = list(reversed(report.by_cost))
+    look, names = replace(colours, font="sans"), list(reversed(report.by_cost))
     shape = -(-len(names) // ACROSS), min(len(names), ACROSS)
     height = shape[0] * (0.72 + ROW * len(report.orders))
-    with chart(LOOK, "double", height, shape=shape, grid="x", columns=(2, 3)) as drawn:
+    with chart(look, "double", height, shape=shape, grid="x", columns=(2, 3)) as drawn:
         for k, ax in enumerate(drawn.axes):
             if k < len(names):
-                _panel(ax, report, names[k], first=k % ACROSS == 0)
+                _panel(ax, report, names[k], look, first=k % ACROSS == 0)
             else:
                 ax.set_visible(False)
-        ink: dict[str, Any] = {"color": LOOK.ink}
+        ink: dict[str, Any] = {"color": look.ink}
         drawn.note("median", marker="o", markersize=5, **ink)
         drawn.note("10 % of states below", linewidth=3.2, **ink)
         drawn.note("1 % below", linewidth=1.2, **ink)
         drawn.note("worst state", marker="x", linestyle=":", linewidth=0.9, markersize=5, **ink)
         drawn.note("all that the format holds", linewidth=0.8, linestyle=DASHED, **ink)
-        drawn.note("digits asked for", linewidth=0.8, color=LOOK.faint)
+        drawn.note("digits asked for", linewidth=0.8, color=look.faint)
     return drawn.figure
 
 
-def _panel(ax: Any, report: Report, name: str, first: bool) -> None:
+def _panel(ax: Any, report: Report, name: str, look: Theme, first: bool) -> None:
     """A line an order; the first panel of a row bears their names."""
     for y, order in enumerate(report.orders):
-        d, point = report.cell(order, name).digits, series(LOOK, y)
+        d, point = report.cell(order, name).digits, series(look, y)
         line: dict[str, Any] = {"color": point["color"], "solid_capstyle": "butt"}
         ax.plot([d["worst"], d["1 %"]], [y, y], ":", linewidth=0.9, color=point["color"])
         ax.plot([d["1 %"], d["10 %"]], [y, y], linewidth=1.2, **line)
@@ -56,16 +55,16 @@ def _panel(ax: Any, report: Report, name: str, first: bool) -> None:
         ax.plot(d["worst"], y, "x", markersize=4.5, color=point["color"], clip_on=False)
         ax.plot(d["median"], y, markersize=4.8, clip_on=False, **point)
     most = report.capacity[name]
-    ax.axvline(most, color=LOOK.ink, linewidth=0.8, linestyle=DASHED)
-    ax.axvline(report.wanted, color=LOOK.faint, linewidth=0.8)
+    ax.axvline(most, color=look.ink, linewidth=0.8, linestyle=DASHED)
+    ax.axvline(report.wanted, color=look.faint, linewidth=0.8)
     ax.set(xlim=(0, max(most, report.wanted) * 1.06), ylim=(len(report.orders) - 0.4, -0.6))
     ax.xaxis.get_major_locator().set_params(integer=True, nbins=6)
     ax.tick_params(axis="y", length=0, pad=7)
     ax.spines["left"].set_visible(False)
     names = [plain(order if len(order) <= 18 else f"{order[:17]}…") for order in report.orders]
     ax.set_yticks(range(len(names)), names if first else [])
-    ax.set_title(name, color=LOOK.ink, loc="left", fontsize=8.5)
-    ax.set_xlabel("digits kept", color=LOOK.ink, fontsize=7.5)
+    ax.set_title(name, color=look.ink, loc="left", fontsize=8.5)
+    ax.set_xlabel("digits kept", color=look.ink, fontsize=7.5)
 
 
 def page(report: Report) -> str:

@@ -3,8 +3,8 @@
     make lessons
     make lessons FURTHER="swing_up reach"  (needs pip install -e ".[jax,robots]")
 
-The notebooks are kept here; pages of the six lessons are made for the site.  The further ones
-need an extra or are of a matrix, and their pages are kept, too.  A lesson is run twice, for light and
+The notebooks are kept here; pages of the six lessons and of mpc are made for the site.  The further
+ones need extras, and their pages are kept, too.  A lesson is run twice, for light and
 for dark pictures; the text must be the same but for times.
 """
 
@@ -19,7 +19,7 @@ import png
 from generated import blank
 from matplotlib.figure import Figure
 from notebooks import notebook
-from runner import FURTHER, HERE, LESSONS, Cell, Control, Text, run, spaced
+from runner import FURTHER, HERE, LESSONS, MADE, Cell, Control, Text, run, spaced
 
 from pivotree.analysis.explorer import Embedded
 from pivotree.kkt.base import write_whole
@@ -93,10 +93,10 @@ def _image(stem: str, count: int) -> str:
 
 
 def write(folder: Path, drawn: bool) -> None:
-    """Pages of the six lessons and the answers, for the site."""
+    """Pages of the lessons and the answers, for the site."""
     from key import answers
 
-    for path in LESSONS:
+    for path in MADE:
         write_page(path, folder, drawn)
     write_whole(folder / "answers.md", answers())
     if not drawn:
@@ -120,8 +120,8 @@ def write_page(path: Path, folder: Path, drawn: bool) -> list[Cell]:
 
 
 def main(names: list[str]) -> None:
-    """Write the notebooks of the six lessons; or of some further ones, with their pages."""
-    for path in [path for path in FURTHER if path.stem in names] or LESSONS:
+    """Write the notebooks of all lessons that need no extra; or of some further ones, with their pages."""
+    for path in [path for path in FURTHER if path.stem in names] or MADE:
         print(path.name, file=sys.stderr, flush=True)
         cells = write_page(path, HERE, drawn=True) if path in FURTHER else run(path)
         write_whole(path.with_suffix(".ipynb"), notebook(path, cells))

@@ -20,7 +20,8 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 LESSONS = sorted(HERE.glob("[1-9]_*.py"))
-FURTHER = [HERE / f"{name}.py" for name in ("swing_up", "reach", "mpc")]  # their pages are kept
+MADE = [*LESSONS, HERE / "mpc.py"]  # whose pages the site alone has
+FURTHER = [HERE / f"{name}.py" for name in ("swing_up", "reach")]  # their pages are kept
 
 
 @dataclass(frozen=True)
