@@ -287,25 +287,23 @@ def _beside(
     values: Values,
     tree: Tree,
 ) -> Telling | None:
-    for mixed in (True, False):
-        try:
-            told, told_tree = eliminated(_forest(structure, parents, mixed))
-            courses = courses_of(told, told_tree)
-            if not all(_regular(course, told_tree) for course in courses):
-                continue
-            folded = loops_of(told, told_tree, courses)
-            if nameless(tuple(folded)):
-                continue
-            place, names = tree.structure.index, told_tree.structure.names
-            loops = []
-            for loop in folded:
-                there = [names[k] for k in loop.bodies if names[k] in place]
-                loops += [loop._replace(bodies=tuple(place[body] for body in there))] if there else []
-            check(values, tree, tuple(loops))
-        except PivotreeError:
-            continue
-        return Telling(told, told_tree, tuple(loops), holds_on)
-    return None
+    try:
+        told, told_tree = eliminated(_forest(structure, parents))
+        courses = courses_of(told, told_tree)
+        if not all(_regular(course, told_tree) for course in courses):
+            return None
+        folded = loops_of(told, told_tree, courses)
+        if nameless(tuple(folded)):
+            return None
+        place, names = tree.structure.index, told_tree.structure.names
+        loops = []
+        for loop in folded:
+            there = [names[k] for k in loop.bodies if names[k] in place]
+            loops += [loop._replace(bodies=tuple(place[body] for body in there))] if there else []
+        check(values, tree, tuple(loops))
+    except PivotreeError:
+        return None
+    return Telling(told, told_tree, tuple(loops), holds_on)
 
 
 def _regular(course: Course, tree: Tree) -> bool:
@@ -327,13 +325,11 @@ def freedoms(telling: Telling) -> tuple[list[int], list[int]]:
     return roots, sorted({N for N, up in zip(kinds, tree.parent, strict=True) if up >= 0})
 
 
-def _forest(structure: Structure, parents: tuple[int, ...], mixed: bool) -> Structure:
-    """The model's bodies, then the larger tree's: of the model's freedoms, ``mixed`` with DOF."""
+def _forest(structure: Structure, parents: tuple[int, ...]) -> Structure:
+    """The model's bodies, then the larger tree's: of the model's freedoms, mixed with DOF."""
     n = structure.n
-    own = {int(d) for d in structure.dof[structure.parent >= 0]}
-    inner = sorted(own | set(DOF) if mixed or not own else own)
-    based = {int(d) for d in structure.dof[structure.parent < 0]}
-    roots = sorted(based | {1, 2} if mixed else based)
+    inner = sorted({int(d) for d in structure.dof[structure.parent >= 0]} | {*DOF})
+    roots = sorted({int(d) for d in structure.dof[structure.parent < 0]} | {1, 2})
     dof = []
     for i, up in enumerate(parents):
         some = roots if up < 0 else inner

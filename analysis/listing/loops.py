@@ -69,10 +69,9 @@ class Folder:
                     groups[key] = [[] for _ in sums]
                 groups[key][place].append(term.node)
         ordered = self._in_order(groups, sums)
-        terms: list[Term] = []
-        for key in ordered:
-            terms += self.terms(contexts, key[0], groups[key], sums[0].kind == "list")
-        return Sum(tuple(terms), sums[0].kind)
+        kind = sums[0].kind
+        terms = [self.term(contexts, key[0], groups[key], kind == "list") for key in ordered]
+        return Sum(tuple(terms), kind)
 
     def _in_order(self, groups: dict[Any, Any], sums: Sequence[Sum]) -> list[tuple[Any, ...]]:
         """Groups in the order of the longest sum; groups that it lacks come last."""
@@ -80,42 +79,32 @@ class Folder:
         order = list(dict.fromkeys(key for key, _ in _keys(longest)))
         return [*order, *(key for key in groups if key not in order)]
 
-    def terms(
-        self, contexts: list[Context], sign: int, found: list[list[Any]], ordered: bool = False
-    ) -> list[Term]:
-        """Terms of one shape: one a context, or a sum over a set."""
+    def term(self, contexts: list[Context], sign: int, found: list[list[Any]], ordered: bool) -> Term:
+        """Terms of one shape: one a context, or a sum over a set, with as many letters as it needs."""
         if all(len(nodes) <= 1 for nodes in found):
             there = [bool(nodes) for nodes in found]
             have = [c for c, yes in zip(contexts, there, strict=True) if yes]
             node = self.node(have, [nodes[0] for nodes in found if nodes])
             if node is not None:
-                return [Term(sign, node, (), self.tree.name_condition(contexts, there))]
-        whole = self._over(contexts, sign, found, ordered)
-        if ordered or not nameless(whole.over):
-            return [whole]
+                return Term(sign, node, (), self.tree.name_condition(contexts, there))
         slots = [[tuple(bodies(node)) for node in nodes] for nodes in found]
-        parts = self.parts(contexts, found, slots)
-        if len(parts) == 1:
-            return [whole]
-        split = [term for part in parts for term in self.terms(contexts, sign, part)]
-        return [whole] if any(nameless(term.over) for term in split) else split
+        over, inner = self.spread(contexts, slots, LETTERS, ordered)
+        node = self.node(inner, [node for nodes in found for node in nodes])
+        assert node is not None
+        return Term(sign, node, tuple(over))
 
     def parts(
-        self,
-        contexts: list[Context],
-        found: list[list[Any]],
-        slots: list[list[tuple[int, ...]]],
-        fine: bool = True,
-    ) -> list[list[list[Any]]]:
-        """What is found in each context, apart by how the bodies of its slots are related to k."""
-        parts: dict[str, list[list[Any]]] = {}
-        for place, (context, many) in enumerate(zip(contexts, found, strict=True)):
-            for one, slot in zip(many, slots[place], strict=True):
-                kind = " ".join(self.relation(context["k"], other, fine) for other in slot)
-                parts.setdefault(kind, [[] for _ in found])[place].append(one)
+        self, contexts: list[Context], found: list[list[Member]], fine: bool
+    ) -> list[list[list[Member]]]:
+        """What is found in each context, apart by how the bodies of its index are related to k."""
+        parts: dict[str, list[list[Member]]] = {}
+        for place, (context, members) in enumerate(zip(contexts, found, strict=True)):
+            for member in members:
+                kind = " ".join(self.relation(context["k"], other, fine) for other in member.index)
+                parts.setdefault(kind, [[] for _ in found])[place].append(member)
         return [parts[kind] for kind in sorted(parts)]
 
-    def relation(self, k: int, other: int, fine: bool = True) -> str:
+    def relation(self, k: int, other: int, fine: bool) -> str:
         """How another body is related to k; ``fine``: parents, children and siblings apart."""
         parent, ancestors = self.tree.parent, self.tree.ancestors
         if other == k:
@@ -127,16 +116,6 @@ class Folder:
         if k in ancestors[other]:
             return "2 child" if fine and parent[other] == k else "2 below"
         return "3 sibling" if fine and parent[k] == parent[other] >= 0 else "4 beside"
-
-    def _over(
-        self, contexts: list[Context], sign: int, found: list[list[Any]], ordered: bool = False
-    ) -> Term:
-        """One term over a set, with as many letters as its free bodies need."""
-        slots = [[tuple(bodies(node)) for node in nodes] for nodes in found]
-        over, inner = self.spread(contexts, slots, LETTERS, ordered)
-        node = self.node(inner, [node for nodes in found for node in nodes])
-        assert node is not None
-        return Term(sign, node, tuple(over))
 
     def spread(
         self, contexts: list[Context], slots: list[list[tuple[int, ...]]], letters: str, ordered: bool = False
@@ -348,8 +327,7 @@ def lines_of(values: Values, folder: Folder, grouped: Steps) -> tuple[Line, ...]
         split = [_line(values, folder, contexts, family, found)]
         for fine in (False, True):
             if _awkward(split):
-                slots = [[member.index for member in members] for members in found]
-                finer = folder.parts(contexts, found, slots, fine)
+                finer = folder.parts(contexts, found, fine)
                 other = [_line(values, folder, contexts, family, part) for part in finer]
                 if _awkward(other) < _awkward(split):
                     parts, split = finer, other

@@ -167,7 +167,6 @@ for k in turn:
         asks="loops",
     ),
     "roots": SetOf("bodies without a parent", "[k for k in range(n) if parent[k] < 0]", ()),
-    "bodies": SetOf("all bodies", "range(n)", ()),
     "loops": SetOf("all loops and contacts", "range(n, len(N))", (), asks="loops"),
     # what others read
     "tip_to_base": SetOf(
