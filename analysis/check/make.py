@@ -70,7 +70,7 @@ class Checked:
     best: str  # the order to compute by
     subject: str  # the order or program that loses most, which is looked into
     fault: str  # where that is lost, in a sentence
-    mends: tuple[Mend, ...]  # that were tried on it, the cheapest that keep the digits first
+    mends: tuple[Mend, ...]  # that were tried on it where it keeps too few, the cheapest that keep them first
     root: str  # why no other root was tried; empty where one was
     worst_state: dict[str, list[float]]  # q, qd, tau of the subject
     seed: int  # of its worst random state
@@ -133,8 +133,10 @@ def check(
     some, at = looked.where(subject)
     progress("where digits are lost")
     told = fault(looked.programs.get(subject, looked.ways[subject]), some.system(at), format, model)
-    progress("what would mend it")
-    found = mends(looked.hard(), looked.ways[subject], looked.ways[best], told, digits)
+    found: tuple[Mend, ...] = ()
+    if looked.worst(subject) < digits:
+        progress("what would mend it")
+        found = mends(looked.hard(), looked.ways[subject], looked.ways[best], told, digits)
     progress("the proof")
     names = sorted(looked.ways, key=lambda name: (name != best, name != C_FILE, name == ANY))
     rows = [

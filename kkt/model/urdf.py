@@ -444,8 +444,8 @@ class _Reader:
             _add(tree, joint, body, R, p)
         if not parts:
             raise ModelError(
-                f"link {self.root!r}: no body is left, all links being fixed to the world; "
-                "read it with floating=True or give it a joint that moves"
+                f"link {self.root!r}: no body is left, all links being fixed to the world; give it a joint "
+                "that moves, or let its base float (--urdf floating, or floating=True)"
             )
         for name, pieces in parts.items():
             whole = combine(pieces)

@@ -36,7 +36,7 @@ REFUSED = {
     "option --step: -1 is outside this order's steps; use 0 to 3": "figure spy chain:3 --step=-1 -o x.svg",
     "suffix '.bmp' is unknown; use .png, .pdf": "figure spy chain:3 -o x.bmp",
     "option --top: is 0; give at least 1": "blame chain:2 --top 0",
-    "four_bar: has closed loops or contacts, which a check does not take": "check four_bar",
+    "four_bar: has closed loops or contacts, or joints that follow": "check four_bar",
     "no joint that moves; a check needs at least one": "check still.json",
     "format 'exact': a check needs float64, or a shorter format": "check chain:2 --format exact",
     "option --states: 0 is no number of states": "check chain:2 --states 0",
