@@ -22,7 +22,7 @@ LONGER = {
     "kkt/machine/kernel.py:compile": 83,
     "kkt/structure/symbolic.py:eliminated": 66,
     "analysis/cli/commands/simulate.py:run": 81,
-    "analysis/figures/spy.py:_panels": 76,
+    "analysis/figures/spy.py:_panels": 71,
 }
 # Functions of more parameters, each with how many.  They are asked by users, who name what they
 # give: every keyword has its shape, unit and default in the signature, which help(), the reader of

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
@@ -17,7 +18,8 @@ from numpy.typing import NDArray
 from pivotree.kkt import Elimination, FormatError
 from pivotree.kkt.arithmetic import get_format
 
-from .style import MARKERS, SMALL, TEXT, Theme, new_figure, settings, style_axes, theme, wrapped
+from .own_axes import Look, axes_of, size_of
+from .style import MARKERS, SMALL, TEXT, Theme, even, new_figure, settings, style_axes, theme, wrapped
 
 DASHED: tuple[int, tuple[int, ...]] = (0, (4, 3))
 _LINE = 0.17  # [in] of a line of the title or the legend
@@ -27,9 +29,11 @@ _LINE = 0.17  # [in] of a line of the title or the legend
 class Chart:
     """A figure while it is drawn: its axes, and what the legend will say."""
 
-    figure: Figure
-    axes: NDArray[Any]  # of matplotlib's Axes, row after row
+    figure: Any  # or, in a user's axes, these
+    axes: Sequence[Axes]  # row after row
     look: Theme
+    wide: float  # [in] of a panel
+    high: float
     handles: list[Any] = field(default_factory=list)
 
     def note(self, label: str, **style: Any) -> None:
@@ -52,6 +56,7 @@ def chart(
     height: float,
     title: str | None = None,
     *,
+    ax: Any = None,
     shape: tuple[int, int] = (1, 1),
     grid: str = "",
     columns: tuple[int, int] = (2, 5),
@@ -59,33 +64,36 @@ def chart(
 ) -> Iterator[Chart]:
     """Axes to draw in, ``height`` [in] without title and legend, which come when all is drawn.
 
-    ``columns`` are those of the legend, in a single and a double column.
+    ``columns`` are those of the legend, in a single and a double column.  A user's ``ax`` take the
+    title, and the entries of a legend that ``ax.legend()`` draws.
     """
+    if ax is not None:
+        (own,) = axes_of(ax)
+        style_axes(own, look, grid=grid)
+        made = Chart(ax, [own], look, *size_of(own))
+        yield made
+        for handle in made.handles:
+            own.add_artist(handle)
+        if title:
+            own.set_title(wrapped(title, made.wide), fontsize=TEXT)
+        return
     with settings(look.font):
         figure = new_figure(width, height, look)
         figure.set_layout_engine("constrained")
-        panels = figure.subplots(*shape, squeeze=False, **axes).ravel()
-        for ax in panels:
-            style_axes(ax, look, grid=grid)
-        made = Chart(figure, panels, look)
+        panels = figure.subplots(*shape, squeeze=False, **axes).ravel().tolist()
+        for one in panels:
+            style_axes(one, look, grid=grid)
+        made = Chart(figure, panels, look, 5.4 if width == "double" else 2.5, height)
         yield made
         across = max(1, min(columns[width == "double"], len(made.handles)))
         lines = -(-len(made.handles) // across)
         if title:
-            text = wrapped(title, width)
+            text = wrapped(title, figure.get_figwidth())
             lines += 2 + text.count("\n")
             figure.suptitle(text, color=look.ink, fontsize=TEXT)
         figure.set_figheight(height + _LINE * lines)
         if made.handles:
-            figure.legend(
-                handles=made.handles,
-                loc="outside lower center",
-                ncols=across,
-                frameon=False,
-                fontsize=SMALL,
-                labelcolor=look.ink,
-                columnspacing=1.4,
-            )
+            figure.legend(handles=made.handles, loc="outside lower center", ncols=across, **look.legend)
 
 
 def series(look: Theme, k: int) -> dict[str, Any]:
@@ -115,15 +123,27 @@ def capacity_of(format: str) -> float | None:
 
 
 Rows = Iterable[Mapping[str, Any]]
+Results = Mapping[str, Elimination]
+Orders = Sequence[str]
 
 
+@overload
+def error_bars(rows: Rows, **look: Unpack[Look]) -> Figure: ...
+@overload
+def error_bars(rows: Rows, *, ax: Axes, **look: Unpack[Look]) -> Axes: ...
 def error_bars(
-    rows: Rows, *, width: str = "double", title: str | None = None, style: str | Theme | None = None
-) -> Figure:
+    rows: Rows,
+    *,
+    ax: Axes | None = None,
+    width: str = "double",
+    title: str | None = None,
+    style: str | Theme | None = None,
+) -> Any:
     """Digits kept by each order, one marker a number format, best order of the first format first.
 
     ``rows`` have the keys order, format, error, digits of ``compare --json``; error None is a
     failed elimination, drawn as a cross at zero digits, and one that is ``marked`` has a star.
+    Into ``ax`` it is drawn without a legend, which ``ax.legend()`` adds, and these are returned.
 
     >>> from pivotree.analysis.figures import error_bars
     >>> table = pt.compare(pt.build(pt.chain(5)), ["abm", "crbm"], ["float32"])
@@ -141,9 +161,9 @@ def error_bars(
     )
     capacity = {f: full for f in formats if (full := capacity_of(f)) is not None}
     most = max([1.0, *(d for d in kept.values() if d is not None), *capacity.values()])
-    near = (0.07 if width == "double" else 0.15) * most  # that a number takes
-    with chart(look, width, 0.9 + 0.2 * max(len(orders), 2), title, grid="x") as drawn:
+    with chart(look, width, 0.9 + 0.2 * max(len(orders), 2), title, ax=ax, grid="x") as drawn:
         (ax,) = drawn.axes
+        near = 0.38 * most / drawn.wide  # that a number takes
         ax.set(xlim=(0, most * 1.08), ylim=(len(orders) - 0.5, -0.5))
         for i, format in enumerate(formats):
             point = {**series(look, i), "markersize": 5.5}
@@ -157,13 +177,17 @@ def error_bars(
                     ax.plot(0.02 * most * i, y, "x", color=point["color"], markersize=6, clip_on=False)
                 else:
                     ax.plot(digits, y, clip_on=False, **point)
-                    # a number stands where no line of a format runs through it
-                    ahead = any(0 <= full - digits < near for full in capacity.values())
-                    _number(ax, f"{digits:.1f}{'*' * ((order, format) in marked)}", digits, y, ahead, look)
+                    if 4 * near > most:  # narrow axes
+                        continue
+                    # a number stands where no line of a format runs through it, nor the axis
+                    ahead = digits > near and any(0 <= full - digits < near for full in capacity.values())
+                    star = "*" * ((order, format) in marked)
+                    _number(ax, f"{digits:.1f}{star}", digits, y, ahead, look)
         for y in range(len(orders)):
             ax.axhline(y, color=look.faint, linewidth=0.4, alpha=0.5, zorder=0)
         ax.set_yticks(range(len(orders)), [look.named(order) for order in orders])
-        ax.set_xlabel("correct decimal digits" + " of the joint accelerations" * (width == "double"))
+        told = "correct decimal digits" + " of the joint accelerations" * (drawn.wide > 3.5)
+        ax.set_xlabel(even(told, drawn.wide, TEXT))
         if capacity:
             drawn.note("all that the format holds", color=look.ink, linewidth=0.8, linestyle=DASHED)
         drawn.poor("failed" * (None in kept.values()), bool(marked))
@@ -231,14 +255,19 @@ def _largest(share: NDArray[Any], error: NDArray[Any]) -> tuple[NDArray[Any], ND
     return np.arange(100) + 0.5, np.where(most < 0, np.nan, most)
 
 
+@overload
+def pivot_errors(result_by_order: Results, *, among: Orders = (), **look: Unpack[Look]) -> Figure: ...
+@overload
+def pivot_errors(result_by_order: Results, *, ax: Axes, among: Orders = (), **look: Unpack[Look]) -> Axes: ...
 def pivot_errors(
-    result_by_order: Mapping[str, Elimination],
+    result_by_order: Results,
     *,
+    ax: Axes | None = None,
     width: str = "double",
     title: str | None = None,
     style: str | Theme | None = None,
-    among: Sequence[str] = (),
-) -> Figure:
+    among: Orders = (),
+) -> Any:
     """Relative error of each step's own pivots, by order, in one number format.
 
     Steps are counted in per cent, since orders differ in their number.  Steps without an error
@@ -246,6 +275,7 @@ def pivot_errors(
     not a number is a cross at the top.  Of many steps, the largest error in each per cent is
     drawn.  Of many orders, those whose pivots lose most and least are drawn in colour.  An order
     has the colour of its place in ``among``, if that names it, so that figures agree on colours.
+    ``ax`` is as in :func:`error_bars`.
 
     >>> from pivotree.analysis.figures import pivot_errors
     >>> system = pt.build(pt.chain(5))
@@ -259,7 +289,7 @@ def pivot_errors(
     place = places(told, among)
     lost: list[tuple[float, str]] = []
     coarse = False
-    with chart(look, width, 2.5 if width == "single" else 3.2, title, grid="y") as drawn:
+    with chart(look, width, 2.5 if width == "single" else 3.2, title, ax=ax, grid="y") as drawn:
         (ax,) = drawn.axes
         ax.set(yscale="log", xlim=(0, 102), xlabel="steps done [%]")
         for order, result in result_by_order.items():
@@ -289,7 +319,8 @@ def pivot_errors(
             ax.plot(x, 0.98, "x", color=colour, markersize=6, transform=ax.get_xaxis_transform())
         if not lost and not any(np.size(line.get_xdata()) for line in ax.lines):
             ax.text(0.5, 0.5, "no pivot is off", color=look.ink, ha="center", transform=ax.transAxes)
-        ax.set_ylabel("largest relative error in each %" if coarse else "relative error of pivots")
+        said = "largest relative error in each %" if coarse else "relative error of pivots"
+        ax.set_ylabel(even(said, drawn.high, TEXT))
         if lost:
             drawn.poor("zero or not a number", False)
         for format in dict.fromkeys(r.format for r in result_by_order.values()):

@@ -19,8 +19,9 @@ from pivotree.kkt.base.foreign import is_whole
 from pivotree.kkt.matrix.system import require_system
 
 from .labels import Labels
+from .own_axes import axes_of, size_of
 from .state import FILL, NEW, ORIGINAL, ZEROED, BlockState, block_state
-from .style import LEAST, Theme, new_figure, plain, settings, theme
+from .style import LEAST, SMALL, TEXT, Theme, even, new_figure, plain, settings, theme
 
 TEXT_BLOCKS = 60  # with more blocks there is no text, but a raster
 PIXELS = 500  # of its side at most; more than a journal's column prints
@@ -314,23 +315,20 @@ def spy(
     if ax is None:
         figure = new_figure("double", 7.0, look)
         ax = figure.add_axes((0.06, 0.03, 0.9, 0.87))
-    elif not isinstance(ax, Axes):
-        raise OrderError(f"spy: ax is {ax!r}; give matplotlib's Axes")
-    whole = ax.get_figure(root=True)
-    if whole is None:
-        raise OrderError("spy: ax is in no figure any more; give axes of a figure")
     labels = False if isinstance(system, Matrix) else labels  # names of blocks are those of (4)
-    box = ax.get_window_extent()
-    with settings(look.font):
-        draw(
-            ax,
-            state,
-            72 * min(box.width, box.height) / whole.dpi,
-            look,
-            labels=labels,
-            circles=state.step > 0,
-        )
-        pad = 6 + 2 * _MARGIN_TEXT * bool(ax.texts)  # [pt] above the unknowns' names
-        told = f"{plain(look.named(factor.plan.sequence.name))}: {state.told}"
-        ax.set_title(told, color=look.ink, pad=pad)
+    (only,) = axes_of(ax)
+    into(only, state, f"{look.named(factor.plan.sequence.name)}: {state.told}", look, labels=labels)
     return ax
+
+
+def into(
+    ax: Axes, state: BlockState, caption: str, look: Theme, *, labels: bool | None, zeros: bool = False
+) -> None:
+    """Draw a state into a user's axes, as large as they are, below its caption."""
+    wide, high = size_of(ax)
+    side = min(wide, high)
+    with settings(look.font):
+        draw(ax, state, 72 * side, look, labels=labels, circles=state.step > 0, zeros=zeros)
+        pad = 6 + 2 * _MARGIN_TEXT * bool(ax.texts)  # [pt] above the unknowns' names
+        size = TEXT if side > 2.5 else SMALL
+        ax.set_title(plain(even(caption, wide, size)), color=look.ink, pad=pad, fontsize=size)

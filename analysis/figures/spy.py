@@ -4,39 +4,52 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, Unpack, overload
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 
 from pivotree.kkt import Partition, SymbolicFactor
 
 from .labels import Labels
-from .matrix import TEXT_BLOCKS, draw, face
+from .matrix import TEXT_BLOCKS, draw, face, into
+from .own_axes import Blocks, Own, Texts, axes_of
 from .state import FILL, NEW, ORIGINAL, BlockState, block_state
-from .style import SMALL, TEXT, WIDTHS, Theme, new_figure, plain, settings, theme, wrapped
+from .style import SMALL, TEXT, WIDTHS, Theme, even, new_figure, plain, settings, theme, wrapped
 
 _KEY_BODIES = 6  # with more bodies the numbers are not explained under the figure
 
+_entry = partial(Rectangle, (np.nan, np.nan), 0, 0)  # of a legend; axes that hold it draw nothing
+Ints = Sequence[int] | None
+Factors = Sequence[SymbolicFactor]
 
+
+@overload
+def spy(symbolic: SymbolicFactor, step: int | None = None, **look: Unpack[Blocks]) -> Figure: ...
+@overload
+def spy(symbolic: SymbolicFactor, step: int | None = None, *, ax: Axes, **look: Unpack[Blocks]) -> Axes: ...
 def spy(
     symbolic: SymbolicFactor,
     step: int | None = None,
     *,
+    ax: Axes | None = None,
     labels: bool | None = None,
     width: str = "double",
     title: str | None = None,
     style: str | Theme | None = None,
     zeros: bool = False,
-) -> Figure:
+) -> Any:
     """The blocks after ``step`` groups (None: all), rows in the order of elimination.
 
     Blocks are named where they are few and have room (``labels`` False: never).  Blocks made by
     the last of the ``step`` groups are marked apart; with None all fill looks alike.  With
     ``zeros`` what the elimination has made zero is marked, as in the 0-structure that Ascher 1996
-    prints after (6); without, the factor's other triangle is shown.
+    prints after (6); without, the factor's other triangle is shown.  ``ax`` is as in
+    :func:`before_after`.
 
     >>> from pivotree.analysis.figures import spy
     >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(3)).structure))
@@ -47,18 +60,28 @@ def spy(
     state, look = block_state(symbolic, step), theme(style=style)
     if title is None:
         title = f"{look.named(symbolic.plan.sequence.name)}: {_progress(state)}"
-    return _panels([state], [title], labels, look, width, zeros=zeros)
+    return _panels([state], [title], labels, look, width, zeros=zeros, ax=ax)
 
 
+@overload
+def before_after(symbolic: SymbolicFactor, **look: Unpack[Blocks]) -> Figure: ...
+@overload
+def before_after(symbolic: SymbolicFactor, *, ax: Own, **look: Unpack[Blocks]) -> Own: ...
 def before_after(
     symbolic: SymbolicFactor,
     *,
+    ax: Any = None,
     labels: bool | None = None,
     width: str = "double",
     title: str | None = None,
     style: str | Theme | None = None,
-) -> Figure:
+    zeros: bool = False,
+) -> Any:
     """The matrix as given, in elimination order, beside all that the elimination makes of it.
+
+    Figures of several pictures are drawn into ``ax``, where that holds matplotlib's axes, one a
+    picture, and return it.  Their figure must have its layout already; its title and its legend
+    are its owner's, and the first axes know the entries: ``figure.legend()``.
 
     >>> from pivotree.analysis.figures import before_after
     >>> factor = pt.symbolic(pt.plan(pt.orderings.get("crbm"), pt.build(pt.chain(3)).structure))
@@ -71,25 +94,33 @@ def before_after(
         f"the matrix: {symbolic.original:,} blocks + {own:,} diagonal",
         f"after {look.named(symbolic.plan.sequence.name)}: {after.told}, {after.fill_entries:,} entries",
     ]
-    return _panels([before, after], captions, labels, look, width, title)
+    return _panels([before, after], captions, labels, look, width, title, zeros, ax)
 
 
+@overload
+def filmstrip(
+    symbolic: SymbolicFactor, steps: Ints = None, captions: Texts = None, **look: Unpack[Blocks]
+) -> Figure: ...
+@overload
+def filmstrip(
+    symbolic: SymbolicFactor, steps: Ints = None, captions: Texts = None, *, ax: Own, **look: Unpack[Blocks]
+) -> Own: ...
 def filmstrip(
     symbolic: SymbolicFactor,
-    steps: Sequence[int] | None = None,
-    captions: Sequence[str] | None = None,
+    steps: Ints = None,
+    captions: Texts = None,
     *,
-    frames: int = 6,
+    ax: Any = None,
     labels: bool | None = None,
     width: str = "double",
     title: str | None = None,
     style: str | Theme | None = None,
     zeros: bool = False,
-) -> Figure:
+) -> Any:
     """One matrix after some numbers of groups; what is new since the picture before is marked apart.
 
-    ``steps`` ascend, 0 being the matrix; where they are None, there are ``frames`` of them, evenly
-    spaced.  ``captions`` None tell the fill.
+    ``steps`` ascend, 0 being the matrix; where they are None, there are six of them, or one for
+    each of ``ax`` (:func:`before_after`), evenly spaced.  ``captions`` None tell the fill.
 
     >>> from pivotree.analysis.figures import filmstrip
     >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(3)).structure))
@@ -98,12 +129,12 @@ def filmstrip(
     ['the matrix', 'the tip is eliminated']
     """
     groups = symbolic.plan.groups
-    steps = stops(groups, frames) if steps is None else steps
+    steps = stops(groups, 6 if ax is None else np.size(ax)) if steps is None else steps
     states = [block_state(symbolic, step, since) for since, step in zip((0, *steps[:-1]), steps, strict=True)]
     captions = captions or [
         f"{state.step:,} of {groups:,}: {state.told}" if state.step else "the matrix" for state in states
     ]
-    return _panels(states, captions, labels, theme(style=style), width, title, zeros)
+    return _panels(states, captions, labels, theme(style=style), width, title, zeros, ax)
 
 
 def stops(groups: int, frames: int) -> list[int]:
@@ -111,16 +142,22 @@ def stops(groups: int, frames: int) -> list[int]:
     return np.unique(np.linspace(0, groups, max(2, min(frames, groups + 1))).round()).astype(int).tolist()
 
 
+@overload
+def compare_orders(symbolics: Factors, *, names: Texts = None, **look: Unpack[Blocks]) -> Figure: ...
+@overload
+def compare_orders(symbolics: Factors, *, ax: Own, names: Texts = None, **look: Unpack[Blocks]) -> Own: ...
 def compare_orders(
-    symbolics: Sequence[SymbolicFactor],
+    symbolics: Factors,
     *,
-    names: Sequence[str] | None = None,
+    ax: Any = None,
+    names: Texts = None,
     labels: bool | None = False,
     width: str = "double",
     title: str | None = None,
     style: str | Theme | None = None,
-) -> Figure:
-    """The same matrix eliminated in several orders, each with its fill.
+    zeros: bool = False,
+) -> Any:
+    """The same matrix eliminated in several orders, each with its fill; ``ax`` as in `before_after`.
 
     >>> from pivotree.analysis.figures import compare_orders
     >>> graph = pt.build(pt.chain(4)).structure
@@ -131,11 +168,11 @@ def compare_orders(
     """
     states, look = [block_state(symbolic) for symbolic in symbolics], theme(style=style)
     names = names or [look.named(symbolic.plan.sequence.name) for symbolic in symbolics]
-    if title is None:
+    if title is None and ax is None:
         many = {2: "two", 3: "three", 4: "four"}.get(len(states), str(len(states)))
         title = f"One matrix, {many} orders of elimination"
     captions = [f"{n}: {s.told}" for n, s in zip(names, states, strict=True)]
-    return _panels(states, captions, labels, look, width, title)
+    return _panels(states, captions, labels, look, width, title, zeros, ax)
 
 
 def _progress(state: BlockState) -> str:
@@ -155,8 +192,16 @@ def _panels(
     width: str,
     title: str | None = None,
     zeros: bool = False,
-) -> Figure:
-    """Square panels in rows, captions above, one legend below."""
+    ax: Any = None,
+) -> Any:
+    """Square panels in rows, captions above, one legend below; or each in one of a user's axes."""
+    if ax is not None:
+        given = axes_of(ax, len(states), title)
+        for one, state, text in zip(given, states, captions, strict=True):
+            into(one, state, text, look, labels=labels, zeros=zeros)
+        for handle in _legend(states, look, zeros):
+            given[0].add_artist(handle)
+        return ax
     most_wide = 2 if len(states) in (2, 4) else 3
     if width == "single":  # a page is no more than some 9 in high
         most_wide = 1 if len(states) <= 2 else 2
@@ -171,10 +216,10 @@ def _panels(
         total = WIDTHS.get(width, WIDTHS["double"])
         side = min(most, (total - left - right - gap * (across - 1)) / across)
         size = 8.0 if width == "single" or across > 2 else 9.0
-        lines_of = [_wrap(text, side, size) for text in captions]
+        lines_of = [even(text, side, size) for text in captions]
         lines = max(text.count("\n") + bool(text) for text in lines_of)
         head = (0.26 if small else 0.14) + max(1.25 * lines, 1.5 * lines - 0.5) * size / 72
-        head_line = wrapped(title, width) if title else ""
+        head_line = wrapped(title, total) if title else ""
         top = 0.0 if not title else 0.3 + 0.16 * head_line.count("\n")
         key = _key(states[0], total) if labels is not False else ""
         legend = _legend(states, look, zeros)
@@ -184,39 +229,27 @@ def _panels(
         bottom = 0.12 + 0.19 * rows + low
         height = top + down * (head + side + below) - below + bottom + 0.06
         figure = new_figure(width, height, look)
+        centred: dict[str, Any] = {"ha": "center", "va": "top", "color": look.ink}
         start = left if across > 1 else max(left, (total - side) / 2)
         for i, (state, text) in enumerate(zip(states, lines_of, strict=True)):
             x = start + (i % across) * (side + gap)
             y = height - top - 0.04 - (i // across + 1) * (head + side) - (i // across) * below
             ax = figure.add_axes((x / total, y / height, side / total, side / height))
             draw(ax, state, 72 * side, look, labels=labels, circles=state.step > 0, zeros=zeros)
-            figure.text(
-                (x + side / 2) / total,
-                (y + side + head - (0.03 if small else 0.1)) / height,
-                plain(text),
-                ha="center",
-                va="top",
-                fontsize=size,
-                color=look.ink,
-                fontweight="bold",
-            )
+            y += side + head - (0.03 if small else 0.1)
+            figure.text((x + side / 2) / total, y / height, plain(text), size=size, weight="bold", **centred)
         if title:
-            figure.text(
-                0.5, 1 - 0.08 / height, head_line, ha="center", va="top", color=look.ink, fontsize=TEXT
-            )
+            figure.text(0.5, 1 - 0.08 / height, head_line, size=TEXT, **centred)
         if key and any(ax.texts for ax in figure.axes):  # where blocks are named at all
             figure.text(0.5, 0.05 / height, key, ha="center", va="bottom", color=look.faint, fontsize=SMALL)
         figure.legend(
             handles=legend,
             loc="lower center",
             ncols=columns,
-            frameon=False,
-            fontsize=SMALL,
             bbox_to_anchor=(0.5, (0.02 + low) / height),
-            labelcolor=look.ink,
+            **look.legend,
             handlelength=1.4,
             handleheight=1.2,
-            columnspacing=1.4,
             borderpad=0.1,
             borderaxespad=0.1,
         )
@@ -231,18 +264,6 @@ def _columns(legend: Sequence[Patch | Line2D], width: str) -> int:
     while columns > 1 and columns * (0.058 * _longest(legend) + 0.42) > 1.15 * total:
         columns -= 1
     return columns
-
-
-def _wrap(text: str, side: float, size: float) -> str:
-    """As few lines as fit, and these as even as may be."""
-    most = max(12, int(side * 72 / (0.5 * size)))
-    most = max(most, *map(len, text.split()), 1)
-    lines = len(textwrap.wrap(text, most))
-    tries = (
-        textwrap.wrap(text, width, break_long_words=False)
-        for width in range(max(1, len(text) // max(lines, 2)), most + 1)
-    )
-    return "\n".join(next((found for found in tries if len(found) == lines), [text]))
 
 
 def _key(state: BlockState, width: float) -> str:
@@ -267,21 +288,21 @@ def _legend(states: Sequence[BlockState], look: Theme, zeros: bool) -> list[Patc
         fill += " (mirror images not counted)"
     names = {ORIGINAL: "block of the matrix", FILL: fill, NEW: "new fill"}
     handles: list[Patch | Line2D] = [
-        Patch(label=text, **face(kind, look, cells=small))
+        _entry(label=text, **face(kind, look, cells=small))
         for kind, text in names.items()
         if kind in kinds or kind == ORIGINAL
     ]
     ring: dict[str, Any] = {"marker": "o", "markerfacecolor": "none", "linestyle": ""}
     if zeros and any(s.zeroed.any() for s in states):
         nought = Line2D([], [], markersize=3.6, markeredgecolor=look.zero, label="made zero", **ring)
-        pixel = Patch(facecolor=look.zero_strong, linewidth=0, label="made zero")
+        pixel = _entry(facecolor=look.zero_strong, linewidth=0, label="made zero")
         handles.append(nought if small else pixel)
     if small and any(s.step > 0 for s in states):
         handles.append(Line2D([], [], markersize=7, markeredgecolor=look.ink, label="pivot", **ring))
     if small:
-        handles.append(Patch(facecolor="none", edgecolor=look.ink, linewidth=0.7, label="bracket"))
+        handles.append(_entry(facecolor="none", edgecolor=look.ink, linewidth=0.7, label="bracket"))
     if any(0 < s.step < s.symbolic.plan.groups for s in states):
-        handles.append(Patch(facecolor=look.shade, label="eliminated"))
+        handles.append(_entry(facecolor=look.shade, label="eliminated"))
     return handles
 
 

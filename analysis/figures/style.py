@@ -68,6 +68,11 @@ class Theme:
     font: str = "stix"  # of FONTS
     labels: tuple[tuple[str, str], ...] = ()  # names of orders, and what a reader is told
 
+    @property
+    def legend(self) -> dict[str, Any]:
+        """What every legend of a figure is drawn with."""
+        return {"frameon": False, "fontsize": SMALL, "labelcolor": self.ink, "columnspacing": 1.4}
+
     def named(self, order: str) -> str:
         """An order's name as text: ABM, virtual work, or what ``labels`` call it.
 
@@ -207,10 +212,21 @@ def new_figure(width: str, height: float, dark: bool | Theme) -> Figure:
     return figure
 
 
-def wrapped(title: str, width: str, size: float = TEXT) -> str:
+def wrapped(title: str, inches: float) -> str:
     """A title in lines that fit a figure's width."""
-    letters = int((WIDTHS.get(width, WIDTHS["double"]) - 0.3) * 72 / (0.52 * size))
-    return plain("\n".join(textwrap.wrap(title, letters)))
+    return plain("\n".join(textwrap.wrap(title, max(12, int((inches - 0.3) * 72 / (0.52 * TEXT))))))
+
+
+def even(text: str, side: float, size: float) -> str:
+    """As few lines as fit, and these as even as may be."""
+    most = max(12, int(side * 72 / (0.5 * size)))
+    most = max(most, *map(len, text.split()), 1)
+    lines = len(textwrap.wrap(text, most))
+    tries = (
+        textwrap.wrap(text, width, break_long_words=False)
+        for width in range(max(1, len(text) // max(lines, 2)), most + 1)
+    )
+    return "\n".join(next((found for found in tries if len(found) == lines), [text]))
 
 
 def plain(name: str) -> str:
@@ -233,7 +249,7 @@ def style_axes(ax: Any, look: Theme, *, grid: str = "") -> None:
         spine.set_visible(side in ("left", "bottom"))
     ax.tick_params(colors=look.ink, which="both", width=0.6, labelsize=SMALL)
     for text in (ax.xaxis.label, ax.yaxis.label, ax.title):
-        text.set_color(look.ink)
+        text.set(color=look.ink, fontsize=TEXT)
     if grid:
         ax.grid(axis=grid, color=look.faint, linewidth=0.4, alpha=0.4)
     ax.set_axisbelow(True)

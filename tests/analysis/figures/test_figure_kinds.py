@@ -1,11 +1,13 @@
 """Figures for papers: every kind in every look, their numbers and captions, files and the command."""
 
+import inspect
 import re
 from dataclasses import replace
 from itertools import combinations, product
 
 import matplotlib
 import networkx as nx
+import numpy as np
 import pytest
 from designs import covering
 from figured import factor, request
@@ -154,10 +156,7 @@ def test_no_text_stands_on_another_in_one_column(kind):
     names = {k: f"a_long_name_of_body_{k}" for k in kkt.chain(6)}
     tree = kkt.load("four_bar") if kind == "orders" else nx.relabel_nodes(kkt.chain(6), names)
     figure = KINDS[kind].make(Request(kkt.build(tree), width="single"))
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    boxes = [text.get_window_extent(canvas.get_renderer()).padded(-1) for text in _texts(figure)]
-    assert len(boxes) > 30 and not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+    assert len(_texts(figure)) > 30 and not _overlapping(FigureCanvasAgg(figure))
 
 
 def test_a_failed_order_is_a_cross():
@@ -186,12 +185,72 @@ def test_few_lines_of_a_large_robot_have_a_colour():
     assert "other orders" in names and len({*map(LIGHT.named, orders)} & {*names}) == 2
 
 
+CRBM = factor("chain:4", "crbm")
+MEASURED = [
+    {"order": order, "format": format, "error": unit * lost, "marked": "yes" * (lost > 1e4)}
+    for order, lost in (("abm", 2), ("divide_and_conquer", 30), ("crbm", 1e5))
+    for format, unit in (("float32", 2**-24), ("float64", 2**-53))
+]
+DRAWN = {  # what each function of a figure is given, and how many pictures it draws
+    "spy": ([CRBM, 3], 1),
+    "before_after": ([CRBM], 2),
+    "filmstrip": ([CRBM, (0, 2, 5, 8)], 4),
+    "compare_orders": ([[CRBM, factor("humanoid", "crbm"), factor("chain:4", "abm")]], 3),
+    "error_bars": ([MEASURED], 1),
+    "pivot_errors": ([{"crbm": kkt.eliminate(system_of("chain:4"), "crbm", "float32")}], 1),
+}
+
+
+def titled(name):
+    function = getattr(figures, name)
+    return inspect.isfunction(function) and "title" in inspect.signature(function).parameters
+
+
+@pytest.mark.parametrize("name", [*filter(titled, figures.__all__)])
+def test_figures_are_drawn_into_a_users_axes_which_come_back(name):
+    """Small ones, beside each other; no text stands on another, and the legend is the user's to call."""
+    draw, (given, pictures) = getattr(figures, name), DRAWN[name]
+    figure = Figure(figsize=(2.2 * pictures, 2.2), layout="constrained")
+    ax = figure.subplots(1, pictures)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    assert draw(*given, ax=ax) is ax
+    panels = list(np.ravel(ax))
+    assert figure.axes == panels and all(one.has_data() or one.collections for one in panels)
+    assert not figure.legends and not figure.texts and not any(one.get_legend() for one in panels)
+    assert not _overlapping(canvas)
+    legend = [text.get_text() for text in draw(*given).legends[0].get_texts()]
+    assert panels[0].get_legend_handles_labels()[1] == legend
+    for wrong, told in ((panels * 2 + [figure], "ax is .*give matplotlib's Axes"), ([], "and 0 axes; give")):
+        with pytest.raises(kkt.OrderError, match=told):
+            draw(*given, ax=wrong)
+    panels[0].remove()
+    with pytest.raises(kkt.OrderError, match="no figure any more"):
+        draw(*given, ax=ax)
+
+
+def test_a_users_axes_are_one_a_picture_and_bear_no_common_title():
+    panels = Figure().subplots(2, 2)
+    assert figures.filmstrip(CRBM, ax=panels) is panels and panels[1, 1].get_title().startswith("8 of 8")
+    for drawn, told in ((panels, "2 pictures and 4 axes"), (panels[0, [0, 0]], "2 pictures and 1 axes")):
+        with pytest.raises(kkt.OrderError, match=told):
+            figures.before_after(CRBM, ax=drawn)
+    with pytest.raises(kkt.OrderError, match="call its suptitle"):
+        figures.before_after(CRBM, ax=panels[0], title="mine")
+
+
+def _overlapping(canvas):
+    canvas.draw()
+    boxes = [t.get_window_extent(canvas.get_renderer()).padded(-1) for t in _texts(canvas.figure)]
+    return [(a, b) for a, b in combinations(boxes, 2) if a.overlaps(b)]
+
+
 # -- films -------------------------------------------------------------------------------------------
 
 
 def test_a_strip_marks_what_is_new_since_the_picture_before():
     assert stops(3, 6) == [0, 1, 2, 3] and stops(0, 5) == [0] and stops(100, 5) == [0, 25, 50, 75, 100]
-    figure = filmstrip(factor("chain:6", "crbm"), frames=4, zeros=True)
+    figure = filmstrip(factor("chain:6", "crbm"), (0, 4, 8, 12), zeros=True)
     texts = [t.get_text() for t in figure.texts]
     assert "the matrix" in texts and "12 of 12: 30 blocks of fill + 6 diagonal" in texts
     legend = [t.get_text() for t in figure.legends[0].get_texts()]

@@ -1,0 +1,53 @@
+"""Axes of a user's that a figure is drawn into, and what its function may be told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypedDict, TypeVar
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from pivotree.kkt import OrderError
+
+from .style import Theme
+
+Own = TypeVar("Own", bound=Axes | Sequence[Axes] | NDArray[Any])
+Texts = Sequence[str] | None
+
+
+class Look(TypedDict, total=False):
+    """What every figure may be told; axes of a user's have their width."""
+
+    width: str
+    title: str | None
+    style: str | Theme | None
+
+
+class Blocks(Look, total=False):
+    """What pictures of blocks may be told, too."""
+
+    labels: bool | None
+    zeros: bool
+
+
+def axes_of(ax: Any, pictures: int = 1, title: str | None = None) -> list[Axes]:
+    """The axes that a user gives, one a picture, row after row; OrderError for anything else."""
+    found = list(dict.fromkeys(np.ravel(np.array(ax, dtype=object)).tolist()))
+    for one in found:
+        if not isinstance(one, Axes):
+            raise OrderError(f"ax is {one!r}; give matplotlib's Axes, one a picture")
+        if one.get_figure(root=True) is None:
+            raise OrderError("ax is in no figure any more; give axes of a figure")
+    if len(found) != pictures:
+        raise OrderError(f"ax: there are {pictures} pictures and {len(found)} axes; give one a picture")
+    if title:
+        raise OrderError("title: axes of yours stand in a figure of yours; call its suptitle")
+    return found
+
+
+def size_of(ax: Axes) -> tuple[float, float]:
+    """Width and height of axes [in], where their figure has laid them out."""
+    box = ax.get_window_extent()
+    return float(box.width) / ax.figure.dpi, float(box.height) / ax.figure.dpi
