@@ -47,7 +47,7 @@ class Store:
                 self.output.parent.mkdir(parents=True)
             check_file(self.output)
             self._lock = self.place.open("a+b")
-            if not locked(self._lock):
+            if not (locked(self._lock) and _still(self._lock, self.place)):
                 self._lock.close()
                 raise PivotreeError(
                     f"{self.output}: another sweep is writing it; wait for its end, or give another output"
@@ -76,12 +76,14 @@ class Store:
             self._close()
 
     def _close(self) -> None:
-        """A file without rows goes."""
-        if self._lock is not None:
+        """A file without rows goes while it is still locked: afterwards it may be another sweep's."""
+        assert self._lock is not None
+        if os.name == "nt":  # which has no such locks, and does not remove what is open
             self._lock.close()
         with suppress(OSError):
             if self.place.stat().st_size <= len(self.head.encode()):
                 self.place.unlink()
+        self._lock.close()
 
     def add(self, rows: Sequence[Sequence[Any]]) -> None:
         """Keep rows; they are on disk at the latest after a fiftieth of the time so far."""
@@ -162,6 +164,14 @@ def _other(path: Path, found: Sequence[str], wanted: Sequence[str]) -> PivotreeE
         f"{path}: holds other columns than this sweep ({what or 'in another sequence'}); "
         "give another output, or move the file away"
     )
+
+
+def _still(file: IO[bytes], place: Path) -> bool:
+    """Whether an open file is the one at this place: its last owner may have removed it meanwhile."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), place.stat())
+    except FileNotFoundError:
+        return False
 
 
 def locked(file: IO[bytes]) -> bool:
