@@ -203,10 +203,15 @@ def in_general(structure: Structure, eliminated: Eliminated, values: Values, tre
     """Loops that hold on any tree, or on chains where those are the simpler ones; else None.
 
     There are none for an order that is given for this tree alone, or looks at it as a whole, or
-    takes links apart.
+    takes links apart; nor where the model's own loops are not such, which takes no larger tree.
     """
     factor = values.program.symbolic
     if factor is not None and factor.plan.sequence.links != "whole":
+        return None
+    try:
+        if not all(_regular(course, tree) for course in courses_of(values, tree)):
+            return None
+    except FoldingError:
         return None
     best = _beside(structure, TREE, ANY_TREE, eliminated, values, tree)
     if all(len(children) < 2 for children in tree.children):
