@@ -56,8 +56,8 @@ class Robot:
             )
         if self.base.loops:
             raise LoopError(
-                f"{self.base.name}: has closed loops or contacts, or joints that follow others, which a check "
-                "does not take; "
+                f"{self.base.name}: has closed loops or contacts, or joints that follow others, "
+                "which a check does not take; "
                 "pivotree report says how many digits each order keeps"
             )
         self.traced: dict[tuple[str, str, str], TracedOrder] = {}

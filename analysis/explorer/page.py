@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pivotree import kkt
 from pivotree.kkt.base.files import made, write_together, write_whole
 
-from ..figures.style import DARK, LIGHT, Theme
+from ..colours import DARK, LIGHT, Theme
 from .data import explorer_data
 
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+)\.mjs";$', re.M)

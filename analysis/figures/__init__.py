@@ -4,11 +4,12 @@ Every function returns a matplotlib Figure; :func:`save` writes it.  matplotlib 
 this package is, and by nothing else in the project.
 """
 
+from ..colours import DARK, LIGHT, Theme
 from .charts import error_bars, pivot_errors
 from .kinds import KINDS, Kind, Request, caption, save, write, write_all
 from .spy import before_after, compare_orders, filmstrip, spy
 from .state import NEW, BlockState, block_state
-from .style import DARK, LIGHT, MARKERS, Theme, new_figure, settings, style_axes, theme
+from .style import MARKERS, new_figure, settings, style_axes, theme
 from .tex import pmatrix
 
 __all__ = [

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pivotree.kkt import OrderError
 
-from .style import Theme
+from ..colours import Theme
 
 Own = TypeVar("Own", bound=Axes | Sequence[Axes] | NDArray[Any])
 Texts = Sequence[str] | None

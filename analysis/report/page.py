@@ -14,8 +14,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from ..colours import DARK, LIGHT, Theme, plain
 from ..figures.charts import DASHED, chart, series
-from ..figures.style import DARK, LIGHT, Theme, plain, settings
+from ..figures.style import settings
 from .summary import QUANTILES, Report
 from .words import percent
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from ..colours import plain
 from ..figures.charts import chart, series
-from ..figures.style import plain, theme
+from ..figures.style import theme
 from .motion import Floats, Record
 from .run import Simulation
 
