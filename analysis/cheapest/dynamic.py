@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from pivotree.kkt import PivotSequence, Rules, Structure, System, plan, symbolic
 from pivotree.kkt.program.tracer import as_counted, program_of
 from pivotree.kkt.tape.inputs import InputSlots
-from pivotree.kkt.tape.templates import Known, Patterns
+from pivotree.kkt.tape.lowering import Known, Patterns
 
 
 class Meter:

@@ -17,9 +17,8 @@ from pivotree.kkt.program.program import Program, instruction_bodies
 from pivotree.kkt.program.residual_program import trace_substitution
 from pivotree.kkt.program.tracer import as_counted, program_of
 from pivotree.kkt.tape.inputs import InputSlots
-from pivotree.kkt.tape.lowering import Lowering
+from pivotree.kkt.tape.lowering import Lowering, Patterns
 from pivotree.kkt.tape.tape import inputs_of
-from pivotree.kkt.tape.templates import Patterns
 from pivotree.kkt.tape.trace import unphysical
 
 KINDS = ("mul", "add", "div", "sqrt")

@@ -26,7 +26,7 @@ from ..program.program import Instruction, Program, Ref
 from ..program.tracer import program_of
 from ..structure.symbolic import symbolic
 from ..tape.emit import Emitter, Scalars, folded
-from ..tape.templates import arranged, emitted
+from ..tape.lowering import arranged, emitted
 
 NONE = -1  # an identity belongs to no body
 Groups = tuple[tuple[str, ...], ...]  # groups of one body: the kinds of their blocks

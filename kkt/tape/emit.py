@@ -13,7 +13,7 @@ A block has few entries: each of numpy's calls takes as long as a compiled loop 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -271,6 +271,62 @@ def factor(e: Emitter, A: Scalars, gain: bool) -> Scalars:
         done = column(e, A, k, gain)
         A[done.rows, done.columns], A[done.below, k] = done.new, done.L
     return A
+
+
+def large_factor(
+    A: Scalars, place: Scalars, columns: Scalars, scratch: int, gain: bool
+) -> Iterator[tuple[int, NDArray[Any], Scalars, Scalars, Scalars]]:
+    """L D L^T of A (n, n) in place, column by column: n^2 slots for n^3/3 operations.
+
+    Entry (i, j) is kept in slot ``place[i, j]``, and of L in ``columns[i, j]``, since the column c
+    is still read while L is written.  Results are first numbered from ``scratch`` on.  Yields for
+    each column its number and its operations; A holds the factor at the end.
+    """
+    for k in range(len(A) - 1):
+        emitter = Emitter(scratch)
+        below, r, s, new, L = column(emitter, A, k, gain)
+        if not below.size:
+            continue
+        target, A[below, k] = place[r, s], L
+        new = _unshared(emitter, new, L)
+        op, a, b = emitter.written()
+        # results move from scratch to their own place: last operation that wrote each
+        home = np.arange(scratch, scratch + emitter.count)
+        moved = np.abs(new) >= scratch
+        moved &= np.abs(new) < scratch + emitter.count
+        home[np.abs(new[moved]) - scratch] = target[moved]
+        A[r, s] = np.where(moved, np.sign(new) * target, new)
+        if gain:
+            inside = np.abs(L) >= scratch
+            renamed = columns[below[inside], k]
+            home[np.abs(L[inside]) - scratch] = renamed
+            A[below[inside], k] = np.sign(L[inside]) * renamed
+        yield k, op, home, _renumbered(a, home, scratch), _renumbered(b, home, scratch)
+
+
+def _unshared(emitter: Emitter, new: Scalars, column: Scalars) -> Scalars:
+    """Copy (x + 0) results that stand for two entries, or also for one of L's column.
+
+    A factor c/d times an entry 1 is such a result; but each entry needs a slot of its own.
+    """
+    slots = np.abs(new)
+    first = np.zeros(len(new), dtype=bool)
+    first[np.unique(slots, return_index=True)[1]] = True
+    shared = (slots >= emitter.first) & (slots < emitter.first + emitter.count)
+    shared &= ~first | np.isin(slots, np.abs(column))
+    if shared.any():
+        x = new[shared]
+        copies = emitter.copy(x)
+        new = new.copy()
+        new[shared] = np.sign(x) * copies
+    return new
+
+
+def _renumbered(x: NDArray[Any], home: Scalars, scratch: int) -> Scalars:
+    inside = (x >= scratch) & (x < scratch + len(home))
+    out = x.copy()
+    out[inside] = home[x[inside] - scratch]
+    return out
 
 
 def forward(e: Emitter, F: Scalars, C: Scalars, gain: bool) -> Scalars:

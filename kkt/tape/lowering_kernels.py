@@ -65,7 +65,7 @@ class Packed(NamedTuple):
 
 
 class Table(NamedTuple):
-    """States and what follows them, as a hash table; see :class:`kkt.tape.templates.Known`."""
+    """States and what follows them, as a hash table; see :class:`kkt.tape.lowering.Known`."""
 
     keys: NDArray[np.int64]  # (places, 2) state and pattern of an operand; -1 for none
     then: NDArray[np.int64]  # (places,) the state that follows

@@ -27,8 +27,7 @@ from ..program.tracer import as_counted
 from ..structure.symbolic import SymbolicFactor
 from .emit import Scalars
 from .inputs import UNKNOWNS, InputSlots, near_centres
-from .lowering import Lowering
-from .templates import Patterns
+from .lowering import Lowering, Patterns
 
 KEEP = 60_000_000  # a tape up to this long is kept for the next number type
 SHARED = 3_000_000  # a tape up to this long leaves its templates for the next order

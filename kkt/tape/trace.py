@@ -25,9 +25,9 @@ from ..program.program import Program
 from ..program.tracer import program_of
 from ..structure.symbolic import SymbolicFactor, symbolic
 from .inputs import pivot_rows
+from .lowering import Patterns, Template
 from .player import played
 from .tape import Tape, lower
-from .templates import Patterns, Template
 
 KEPT = 1_000_000  # operations of the tapes that are kept with a system
 MAX_UPDATES = 3_000_000  # of pairs of blocks, in one trace
