@@ -8,17 +8,19 @@ polynomial that becomes too long gets one, too, x_i, so that the answer of a lon
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt import Block, Elimination, FormatError, ModelError, SizeError, System
+from pivotree.kkt import Block, Elimination, FormatError, InertiaWarning, ModelError, SizeError, System
 from pivotree.kkt.arithmetic import Format
 from pivotree.kkt.base.shown import Shown
 from pivotree.kkt.machine.forward_dynamics import system_to_trace, tape_of
@@ -29,6 +31,8 @@ from pivotree.kkt.model.tree import BodyTree
 from pivotree.kkt.tape.player import elimination_of, run, signed
 from pivotree.kkt.tape.tape import Tape
 
+from .letterfile import load_letters, stood
+
 if TYPE_CHECKING:
     import sympy
 
@@ -36,6 +40,7 @@ LONGEST = 100  # terms of a polynomial, beyond which it gets a name
 PARTS = 300  # such names at most, which six links in space need not
 FREEDOMS = 6  # of a robot whose answer is written without names
 PRODUCTS = 200_000  # terms that a product may have where nothing gets a name
+Model = Union["nx.DiGraph[Any]", System, str, os.PathLike[str]]  # texts are those that kkt.load takes
 Place = tuple[str, tuple[int, ...]]  # a field of the tree, and where in it
 FIELDS = {"mass": "m", "com": "c", "inertia": "I", "p": "l"}  # of a body, and their letters
 STATE = ("q", "qd", "tau")
@@ -95,9 +100,9 @@ class ClosedForm(Shown):
 
 
 def closed_form(
-    model: nx.DiGraph[Any] | System, order: Any = "abm", letters: str | None = None, longest: int = LONGEST
+    model: Model, order: Any = "abm", letters: str | None = None, longest: int = LONGEST
 ) -> ClosedForm:
-    """The accelerations of (4) in letters, for a tree of bodies, by the pivots of an order.
+    """The accelerations of (4) in letters, for a tree of bodies or its file, by the pivots of an order.
 
     A model may have sympy's expressions for its masses, centres of mass, inertias, placements p and
     gravity; then these are the letters.  Of a model of numbers alone, every mass m_k, centre c_k, inertia
@@ -137,12 +142,12 @@ def closed_form(
 class InLetters(Shown):
     """A robot in letters, for :func:`kkt.eliminate`, as ``in_letters`` makes it."""
 
-    def __init__(self, model: nx.DiGraph[Any] | System, letters: str | None) -> None:
+    def __init__(self, model: Model, letters: str | None) -> None:
         self.system, self.ring, self.entries, self.values = _in_letters(model, letters, LONGEST, FREEDOMS)
         self.name = self.system.name
 
     def facts(self) -> dict[str, Any]:
-        return {"name": self.name, "letters": len(self.values)}
+        return {"name": self.name, "letters": len(self.ring.own)}
 
     def eliminated(self, order: Any, chosen: Format) -> Elimination:
         """Its answer by an order, in the letters alone; raises FormatError for a format of numbers."""
@@ -159,7 +164,7 @@ class InLetters(Shown):
         return elimination_of(self.system, tape, chosen, whole, (), None)
 
 
-def in_letters(model: nx.DiGraph[Any] | System, letters: str | None = None) -> InLetters:
+def in_letters(model: Model, letters: str | None = None) -> InLetters:
     """A robot and its equation (4) in letters, for ``pt.eliminate(robot, order, "sympy")``.
 
     Its letters are those of :func:`closed_form`, and so are its errors; ``qdd`` (N,), ``pdd`` and ``f``
@@ -172,9 +177,7 @@ def in_letters(model: nx.DiGraph[Any] | System, letters: str | None = None) -> I
     return InLetters(model, letters)
 
 
-def equal_forms(
-    model: nx.DiGraph[Any] | System, orders: Sequence[Any], letters: str | None = None
-) -> list[bool]:
+def equal_forms(model: Model, orders: Sequence[Any], letters: str | None = None) -> list[bool]:
     """(N,) whether each qdd is one rational function of the letters by all these orders.
 
     All orders are played in one ring; what is divided by is then multiplied out, the last pivot first,
@@ -203,7 +206,10 @@ def _in_letters(
     if letters not in (None, "state"):
         raise ModelError(f"closed form: letters is {letters!r}; leave it out, or use 'state'")
     numbers, given = _stand_ins(model)
-    system = system_to_trace(numbers, what="closed form")
+    with warnings.catch_warnings():
+        if given:  # of numbers that only stand for letters
+            warnings.simplefilter("ignore", InertiaWarning)
+        system = system_to_trace(numbers, what="closed form")
     count = int(system.tree.offset[-1])
     if most is not None and count > most:
         raise SizeError(
@@ -233,10 +239,12 @@ def _stand_ins(model: Any) -> tuple[Any, dict[Place, sympy.Expr]]:
     import sympy
 
     found: dict[Place, sympy.Expr] = {}
+    if isinstance(model, str | os.PathLike):
+        model = load_letters(model)
     if not isinstance(model, nx.DiGraph):
         return model, found
-    numbers = model.copy()
-    owners = [(k, numbers.nodes[name], FIELDS) for k, name in enumerate(model)]
+    numbers, names = model.copy(), list(model)
+    owners = [(k, numbers.nodes[name], FIELDS) for k, name in enumerate(names)]
     for k, fields, known in [*owners, (None, numbers.graph, ("gravity",))]:
         for field in known:
             value = np.asarray(fields.get(field), dtype=object)
@@ -245,10 +253,8 @@ def _stand_ins(model: Any) -> tuple[Any, dict[Place, sympy.Expr]]:
                 continue
             for at, x in own.items():
                 found[field, at if k is None else (k, *at)] = x
-            letters = sorted(set().union(*(x.free_symbols for x in own.values())), key=str)
-            chosen = {letter: sympy.Rational(7 + i, 10) for i, letter in enumerate(letters)}
-            stood = [own[at].subs(chosen) if at in own else x for at, x in np.ndenumerate(value)]
-            fields[field] = np.array(stood, dtype=float).reshape(value.shape)
+            where = f"field {field!r}" if k is None else f"body {names[k]!r}: field {field!r}"
+            fields[field] = stood(value, where, field)
     return numbers, found
 
 
@@ -343,10 +349,10 @@ class _Ring:
         self._inverses = [f"1/{i}" for i in range(40 * tree.n)]
         self._parts = [f"x_{i + 1}" for i in range(PARTS)]
         state = [str(x) for letter in STATE for x in self.symbols(letter)]
-        own = sorted({str(x) for value in given.values() for x in value.free_symbols})
+        own = self.own = sorted({str(x) for value in given.values() for x in value.free_symbols})
         turns = [f"{turn} {angle}" for angle in angles for turn in ("sin", "cos")]
         self.letters = [*turns, *self._inverses, *self._parts, *state, *own]
-        taken = {*state, *self._parts, *(f"{x}_{f}" for x in ("qdd", "D") for f in self._freedoms)}
+        taken = {"math", *state, *self._parts, *(f"{x}_{f}" for x in ("qdd", "D") for f in self._freedoms)}
         if twice := [x for x in own if x in taken or x.startswith("E_")]:
             raise ModelError(f"closed form: the model's letter {twice[0]} has another meaning; rename it")
         self.context = fmpq_mpoly_ctx.get(self.letters, "lex")
@@ -404,16 +410,14 @@ class _Ring:
         if not isinstance(x, sympy.Expr):
             exact = Fraction(repr(float(x)))
             return self.context.constant(fmpq(exact.numerator, exact.denominator))
-        letters = sorted(x.free_symbols, key=str)
+        letters, exact = sorted(x.free_symbols, key=str), sympy.nsimplify(x, rational=True)
+        if not letters and not exact.is_Rational:  # the root of two, as a float
+            return self.value(float(x))
         try:
-            terms = (
-                sympy.Poly(sympy.nsimplify(x, rational=True), *letters, domain="QQ").terms()
-                if letters
-                else []
-            )
-        except sympy.PolynomialError:
+            terms = sympy.Poly(exact, *letters, domain="QQ").terms() if letters else [((), exact)]
+        except (sympy.PolynomialError, sympy.CoercionFailed):
             raise ModelError(f"closed form: {x} is no polynomial; give polynomials in letters") from None
-        total = self.context.constant(0) if letters else self.value(float(x))
+        total = self.context.constant(0)
         for powers, coefficient in terms:
             term = self.context.constant(fmpq(int(coefficient.p), int(coefficient.q)))
             for letter, power in zip(letters, powers, strict=True):

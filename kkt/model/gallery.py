@@ -78,27 +78,17 @@ def _rods(
     _need(axes != "" and set(axes) <= set(AXES), f"axes is {axes!r}; use letters of xyz")
     for what, value in (("length", length), ("width", width), ("mass", mass)):
         _need(value > 0 and math.isfinite(value), f"{what} is {value}; give more than zero")
-    kind = _joint(joint)
     tree = new_tree(name, gravity)
     inertia = box(mass, (length, width, width))
-    com, tip, base = (length / 2, 0.0, 0.0), (length, 0.0, 0.0), (0.0, 0.0, 0.0)
+    rod = {"mass": mass, "com": (length / 2, 0.0, 0.0), "inertia": inertia, "joint": _joint(joint)}
     depth: list[int] = []
     for k, parent in enumerate(parents):
         depth.append(0 if parent < 0 else depth[parent] + 1)
         axis: Any = AXES[axes[depth[k] % len(axes)]]
-        if kind == "universal":
+        if joint == "universal":
             axis = (axis, AXES[axes[(depth[k] + 1) % len(axes)]])
-        add_body(
-            tree,
-            f"j{k + 1}",
-            None if parent < 0 else f"j{parent + 1}",
-            mass=mass,
-            com=com,
-            inertia=inertia,
-            joint=kind,
-            axis=axis,
-            p=base if parent < 0 else tip,
-        )
+        before, tip = (None, 0.0) if parent < 0 else (f"j{parent + 1}", length)
+        add_body(tree, f"j{k + 1}", before, axis=axis, p=(tip, 0.0, 0.0), **rod)
     return default_state(tree)
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from ..base.errors import ModelError, UnreadableError, nearest
 from ..base.foreign import of_kind
 from ..base.reading import read_json
-from .fields import Floats, checked, checked_columns
+from .fields import Floats, checked, checked_columns, odd_in
 from .joints import GENERAL, TERMS
 from .loops import (
     JOINTS,
@@ -184,7 +184,7 @@ EXTRAS = ("bias", "wrench")  # optional keys of a body, 6 numbers each
 
 
 @of_kind
-def read_model(path: str | os.PathLike[str]) -> nx.DiGraph[Any]:
+def read_model(path: str | os.PathLike[str], before: Callable[[Any], object] = id) -> nx.DiGraph[Any]:
     """The tree of a model file, its state being q = 0; nodes in the order of the file's bodies.
 
     Joints are ``general`` with the S of the file, or ``fixed`` where S has no columns.
@@ -193,7 +193,8 @@ def read_model(path: str | os.PathLike[str]) -> nx.DiGraph[Any]:
     and ``wrench`` of a body, each (6,), become attributes of its node, and so do the terms of
     joints (:mod:`kkt.model.joints`) in files of schema ``pivotree-model/2``; their loops and
     contacts (:mod:`kkt.model.modelfile`) stand in ``tree.graph["loops"]``.  Parents may stand
-    after their children.  Raises ModelError, one sentence, for a file that is not of this form.
+    after their children.  ``before`` may change the JSON object before it is read, as
+    letters do.  Raises ModelError, one sentence, for a file that is not of this form.
 
     >>> pt.write_model("arm.json", pt.build(pt.chain(2)).state)
     >>> pt.compile_tree(pt.read_model("arm.json"))
@@ -201,7 +202,9 @@ def read_model(path: str | os.PathLike[str]) -> nx.DiGraph[Any]:
     """
     file = os.fspath(path)
     try:
-        tree = _tree(_document(file, "model file", SCHEMA, WITH_TERMS))
+        document = _document(file, "model file", SCHEMA, WITH_TERMS)
+        before(document)
+        tree = _tree(document)
         with warnings.catch_warnings():  # the user is warned when the tree is built
             warnings.simplefilter("ignore", InertiaWarning)
             compile_tree(tree)
@@ -229,7 +232,8 @@ def _tree(document: dict[str, Any]) -> nx.DiGraph[Any]:
     name = document.get("name", "tree")
     if not isinstance(name, str):
         raise ModelError(f"field 'name' is {name!r}; give a text")
-    gravity = checked("", "gravity", document.get("gravity"), (3,))
+    down = document.get("gravity")
+    gravity = checked("", "gravity", down, (3,), _or_letters(down))
     tree = new_tree(name, tuple(gravity))
     for place, body in enumerate(bodies):
         if not isinstance(body, dict):
@@ -260,6 +264,12 @@ def _tree(document: dict[str, Any]) -> nx.DiGraph[Any]:
     return tree
 
 
+def _or_letters(value: Any) -> str:
+    """What is wanted instead of a text, and what reads texts."""
+    read = "numbers, or read letters by pivotree solve FILE --symbolic or pt.closed_form(FILE)"
+    return read if odd_in(value) == "a text" else ""
+
+
 def _body(tree: nx.DiGraph[Any], place: str, body: dict[str, Any], terms: bool) -> None:
     name = body.get("name")
     if not isinstance(name, str) or not name:
@@ -267,7 +277,7 @@ def _body(tree: nx.DiGraph[Any], place: str, body: dict[str, Any], terms: bool) 
     where = f"body {name!r}"
 
     def field(key: str, shape: tuple[int, ...]) -> Floats:
-        return checked(where, key, body.get(key), shape)
+        return checked(where, key, body.get(key), shape, _or_letters(body.get(key)))
 
     S = checked_columns(where, "S", body.get("S"), 6, "6 x N numbers, angular first")
     columns = S.shape[1]
@@ -285,9 +295,8 @@ def _body(tree: nx.DiGraph[Any], place: str, body: dict[str, Any], terms: bool) 
     for key in EXTRAS:
         if key in body:
             tree.nodes[name][key] = field(key, (6,))
-    for key in (*TERMS, "rest"):
-        if key in body and not terms:
+    for key in (key for key in (*TERMS, "rest") if key in body):
+        if not terms:
             raise ModelError(f"{where}: field {key!r} is known from {WITH_TERMS!r} on; give it as 'schema'")
-        if key in body:
-            one = isinstance(body[key], int | float) and not isinstance(body[key], bool)
-            tree.nodes[name][key] = field(key, () if one else (columns,))
+        one = isinstance(body[key], int | float) and not isinstance(body[key], bool)
+        tree.nodes[name][key] = field(key, () if one else (columns,))

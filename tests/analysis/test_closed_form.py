@@ -1,6 +1,7 @@
 """Closed forms in letters, against Kane's method of sympy and against numbers."""
 
 import itertools
+import json
 import random
 from fractions import Fraction
 
@@ -126,6 +127,69 @@ def test_letters_of_two_bodies_and_of_the_model_itself_are_not_mixed_up():
     tree.nodes["a_b"]["mass"] = sympy.Symbol("D_1")
     with pytest.raises(kkt.ModelError, match="D_1 has another meaning"):
         closed_form(tree)
+
+
+def written(path, gravity="-g", **changed):
+    """A model file of two rods in letters; each word of ``changed`` is a field of the second one."""
+    flat, S = np.eye(3).tolist(), [[0], [0], [1], [0], [0], [0]]
+    bodies = []
+    for k, before in (("1", None), ("2", "rod1")):
+        J = f"m{k}*l{k}**2/12"
+        rod = {"mass": f"m{k}", "com": [f"l{k}/2", 0, 0], "inertia_com": [[0, 0, 0], [0, J, 0], [0, 0, J]]}
+        place = {"name": f"rod{k}", "parent": before, "R": flat, "p": ["l1" if before else 0, 0, 0], "S": S}
+        bodies.append(place | rod)
+    bodies[1] |= changed
+    model = {"schema": "pivotree-model/1", "gravity": [0, gravity, 0], "velocity": [0, 0], "effort": [0, 0]}
+    path.write_text(json.dumps(model | {"bodies": bodies}))
+    return str(path)
+
+
+def test_a_model_file_in_letters_is_the_tree_in_letters(tmp_path, capsys):
+    tree = kkt.new_tree("arm")
+    tree.graph["gravity"] = (0, -sympy.Symbol("g"), 0)
+    for k, before in (("1", None), ("2", "rod1")):
+        m, length = sympy.symbols(f"m{k} l{k}")
+        J, p = sympy.diag(0, *[m * length**2 / 12] * 2).tolist(), (sympy.Symbol("l1"), 0, 0)
+        rod = {"mass": m, "com": (length / 2, 0, 0), "inertia": J, "p": p if before else (0, 0, 0)}
+        kkt.add_body(tree, f"rod{k}", before, **rod)
+    file = written(tmp_path / "arm.json")
+    assert str(closed_form(file, "crbm")) == str(closed_form(tree, "crbm"))
+    assert list(pt.in_letters(file).ring.own) == ["g", "l1", "l2", "m1", "m2"]
+    assert main(["solve", file, "--symbolic"]) == 0
+    assert capsys.readouterr().out.startswith("D_2 = l2**2*m2/3\nD_1 = l1**2*(m1/3 - ")
+    assert main(["prove", file, "--orders", "abm,crbm"]) == 0
+    for command in ("solve", "compare", "check", "list", "explore"):
+        assert main([command, written(tmp_path / "arm.json", -9.81)]) == 2
+        found = capsys.readouterr().err
+        assert "arm.json: body 'rod1': field 'mass' is 'm1', and a text is no number; give numbers" in found
+        assert "or read letters by pivotree solve FILE --symbolic" in found
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        *((x, "is refused there") for x in ("m**10**9", "__import__('os')", "m.real", "f(m)", "1j", "True")),
+        *(
+            (x, "is refused there")
+            for x in ("m**1.0", "m**-1", "m**11", "m₁", "a\x00", "1e999", "m if m else 1")
+        ),
+        *((x, "has letters or is zero, divides") for x in ("1/0", "m/l", "1/(m-m)")),
+        *((x, "is no formula; give names") for x in ("", "m1 m2", "2m", "lambda", "(" * 150)),
+        *(
+            (x, "1,000 terms, or a")
+            for x in ("((a+b+c)**9)**9", "(((9**10)**10)**10)**10", "*".join("a" * 41))
+        ),
+        ("x" * 10_000_000, "has 10,000,000 characters; give at most 200"),
+        ("*".join(["1e30"] * 20), "holds inf; give finite numbers"),
+    ],
+)
+def test_a_text_that_is_no_polynomial_is_refused_in_one_sentence(tmp_path, capsys, text, told):
+    for field, value in (("mass", text), ("com", [0, text, 0])):
+        assert main(["solve", written(tmp_path / "arm.json", **{field: value}), "--symbolic"]) == 2
+        found = capsys.readouterr().err
+        assert (
+            f"arm.json: body 'rod2': field {field!r} " in found and told in found and found.count("\n") == 1
+        )
 
 
 def test_orders_have_one_closed_form_and_a_wrong_one_fails(monkeypatch, capsys):

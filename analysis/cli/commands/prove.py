@@ -62,11 +62,12 @@ def _of_robot(options: argparse.Namespace) -> int:
         raise kkt.OrderError(f"option --orders: {orders[0]!r} is one; give two or more with commas between")
     for name in orders:
         orderings.get(name)
+    from ...letterfile import load_letters
     from ...letters import equal_forms
 
     with progress_shown() as progress:
         progress(f"{' and '.join(orders)} in letters")
-        equal = equal_forms(tree_of(options), orders)
+        equal = equal_forms(tree_of(options, load_letters), orders)
     if options.json:
         print_json({"model": options.model, "orders": orders, "equal": equal})
     else:

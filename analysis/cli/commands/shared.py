@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-def tree_of(options: argparse.Namespace) -> nx.DiGraph[Any]:
+def tree_of(options: argparse.Namespace, load: Callable[..., Any] = kkt.load) -> nx.DiGraph[Any]:
     """The model that the options name; links on fixed joints are merged unless they are kept."""
-    tree = kkt.load(options.model, **reading(options.urdf or ()))
+    tree = load(options.model, **reading(options.urdf or ()))
     tree.graph["name"] = tree.graph.get("name") or options.model
     beside = [*tree.graph.get("loops", ()), *loops_of(options, tree)]
     return tree if not beside else type(tree)(tree, loops=beside)

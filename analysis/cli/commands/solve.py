@@ -105,6 +105,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _letters(options: argparse.Namespace) -> int:
     """The closed form of an order, as text or as LaTeX and Python."""
+    from ...letterfile import load_letters
     from ...letters import closed_form
 
     for given, name in ((options.refine != "0", "refine"), (options.certify, "certify"), (options.q, "q")):
@@ -114,7 +115,7 @@ def _letters(options: argparse.Namespace) -> int:
             )
     with progress_shown() as progress:
         progress(f"{options.order} in letters")
-        found = closed_form(tree_of(options), options.order)
+        found = closed_form(tree_of(options, load_letters), options.order)
     if options.json:
         texts = {str(name): str(value) for name, value in found.lines()}
         numbers = {str(name): value for name, value in found.values.items()}
