@@ -9,6 +9,8 @@ import pivotree as pt
 system = pt.build(pt.humanoid())
 assert_type(system, pt.System)
 assert_type(pt.kkt.eliminate(system, pt.orderings.get("abm"), "float32"), pt.Elimination)
+assert_type(pt.eliminate(pt.in_letters("rr_arm"), "abm", "sympy"), pt.Elimination)
+assert_type(pt.eliminate(pt.matrix([[2.0]]), "natural"), pt.Elimination)
 assert_type(pt.compare(system, ["crbm", "abm"], ["float32"]), pt.Comparison)
 assert_type(pt.compare(system, ["crbm", "abm"]).verdict, str)
 assert_type(pt.arithmetic.Binary("mine", precision=12), pt.kkt.arithmetic.Binary)
@@ -18,4 +20,5 @@ assert_type(pt.__version__, str)
 pt.eliminat(system, "abm")  # type: ignore[attr-defined]
 print(pt.eliminate(system, "abm").qd)  # type: ignore[attr-defined]
 pt.compare(system, orders=3)  # type: ignore[arg-type]
+pt.eliminate("humanoid", "abm")  # type: ignore[arg-type]
 pt.eliminate(system, 3)  # type: ignore[arg-type]

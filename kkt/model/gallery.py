@@ -79,8 +79,8 @@ def _rods(
     for what, value in (("length", length), ("width", width), ("mass", mass)):
         _need(value > 0 and math.isfinite(value), f"{what} is {value}; give more than zero")
     tree = new_tree(name, gravity)
-    inertia = box(mass, (length, width, width))
-    rod = {"mass": mass, "com": (length / 2, 0.0, 0.0), "inertia": inertia, "joint": _joint(joint)}
+    rod: dict[str, Any] = {"mass": mass, "com": (length / 2, 0.0, 0.0), "joint": _joint(joint)}
+    rod["inertia"] = box(mass, (length, width, width))
     depth: list[int] = []
     for k, parent in enumerate(parents):
         depth.append(0 if parent < 0 else depth[parent] + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,15 +28,22 @@ from ..tape.player import elimination_of, first_bad, number_of, overflow, read_i
 from ..tape.tape import Elimination, StepRecord, Tape
 from ..tape.trace import tape_for
 
-if TYPE_CHECKING:
-    from .matrix import Matrix
-
 RESIDUALS = ("dynamics", "equations")  # of refinement
 CORRECTIONS = 100  # at most, of a refinement or a proximal iteration
 
 
+@runtime_checkable
+class Eliminating(Protocol):
+    """What eliminates itself in a format: a matrix of one's own, or a robot in letters."""
+
+    @property
+    def name(self) -> str: ...
+
+    def eliminated(self, order: Any, chosen: Format) -> Elimination: ...
+
+
 def eliminate(
-    system: System | Matrix,
+    system: System | Eliminating,
     order: OrderLike | Tape | None,
     format: str | Format = "float64",
     *,
@@ -89,7 +96,7 @@ def eliminate(
     abm 29 11256 2e-07
     """
     chosen = get_format(format)
-    if hasattr(system, "eliminated"):  # a matrix, or a robot in letters
+    if isinstance(system, Eliminating):
         if refine or proximal or rhs is not None:
             raise ModelError(f"eliminate: {system.name} takes an order and a format; leave the rest out")
         return system.eliminated(order, chosen)
