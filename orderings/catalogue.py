@@ -1,10 +1,17 @@
-"""The registered orders, and how an order is found by its name.
+"""The registered orders, their other names, and how an order is found by its name.
 
 Other packages give orders as entry points of the group ``pivotree.orders``: a function from the
 structure to a list of groups, or an order made of one.
+
+Other names, from the literature, stand in the table ``aliases.toml``; tests/orderings/test_aliases.py
+checks each, pivot by pivot, against its recursion, written on its own after Cloutier 1995 (section 3.3)
+and Featherstone 2008: the originals were not at hand.  ELSEWHERE has methods that are no order of
+pivots, and the room of the project that holds them.
 """
 
+import tomllib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -12,9 +19,9 @@ from pkgutil import iter_modules
 from pivotree.kkt import Order, OrderError
 from pivotree.kkt.base.errors import close_names
 from pivotree.kkt.base.foreign import added, loaded
+from pivotree.kkt.base.reading import read_text
 from pivotree.kkt.order.sequence import TEN
 
-from .aliases import ALIASES, ELSEWHERE
 from .natural import random_order
 
 FIRST = """
@@ -24,7 +31,35 @@ virtual_work virtual_work_split lagrange constraint_force divide_and_conquer
 base_to_tip natural random:0 minimum_degree
 """  # as tables and pages list them; others come after these, by name
 
-HERE = ("aliases", "catalogue", "graphs", "load", "registry")  # these hold no order of robots
+HERE = ("catalogue", "graphs", "load", "registry")  # these hold no order of robots
+
+
+@dataclass(frozen=True)
+class Alias:
+    """Another name of a registered order.
+
+    >>> pt.orderings.ALIASES["vereshchagin"].order
+    'abm'
+    """
+
+    order: str
+    source: str
+    same: str
+    differs: str
+
+
+_TABLE = tomllib.loads(read_text(Path(__file__).with_name("aliases.toml")))
+ALIASES = {name: Alias(**told) for name, told in _TABLE.items()}
+"""Methods of the literature that are a registered order under another name.
+
+>>> sorted(pt.orderings.ALIASES)[:3]
+['armstrong', 'baraff', 'brandl_johanni_otter']
+"""
+
+ELSEWHERE = {
+    "walker_orin_1": "analysis.inertia.solve(system)",
+    "walker_orin_4": "analysis.gradients.solve(system)",
+}
 
 
 def _orders() -> Iterator[Order]:
@@ -58,7 +93,7 @@ ORDERS: dict[str, Order] = {name: _BY_NAME[name] for name in _NAMES if name not 
 def get(name: str) -> Order:
     """The order of a name: ``abm``, ``random:7``, ``my_file.py:my_order`` or ``my_order.json``.
 
-    Names of the literature, such as ``vereshchagin``, are those of :mod:`orderings.aliases`.
+    Names of the literature, such as ``vereshchagin``, are those of ``ALIASES``.
     Raises :class:`kkt.OrderError`, with the nearest names, where there is none.
 
     >>> pt.orderings.get("abm").__name__

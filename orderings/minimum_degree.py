@@ -6,7 +6,6 @@ from typing import Any
 
 from pivotree.kkt import Partition, Structure
 
-from . import graphs
 from .registry import order
 
 Block = tuple[str, Any]
@@ -16,14 +15,15 @@ Block = tuple[str, Any]
 def minimum_degree(structure: Structure) -> list:
     """Greedy: the feasible pivot with fewest neighbours, a pair (pdd f) counting as one."""
     if isinstance(structure, Partition):
+        from . import graphs  # of matrices alone
+
         return graphs.groups(structure, graphs.degree)
     near: dict[Block, set[Block]] = defaultdict(set)
     for k in structure.names:
-        others: tuple[Block, ...] = (("pdd", k), ("qdd", k), ("pdd", structure.parent_of(k)))
-        for other in others:
-            if other != ("pdd", None) and (other[0] != "qdd" or structure.dof[structure.index[k]]):
-                near["f", k].add(other)
-                near[other].add(("f", k))
+        for kind, body in (("pdd", k), ("qdd", k), ("pdd", structure.parent_of(k))):
+            if body is not None and (kind != "qdd" or structure.dof[structure.index[k]]):
+                near["f", k].add((kind, body))
+                near[kind, body].add(("f", k))
     rank = {k: i for i, k in enumerate(structure.tip_to_base)}
     ready: set[Block] = set()  # joints whose diagonal is no longer zero
 

@@ -15,9 +15,8 @@ from pivotree import orderings
 from pivotree.kkt import FormatError, PivotreeError, System, trace
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.objects import each
-from pivotree.kkt.proof.soundness import Part
 from pivotree.kkt.proof.trust import ball_of, mark
-from pivotree.kkt.solution.columns import floor_of, worth
+from pivotree.kkt.solution.columns import Part, floor_of, worth
 
 from ..states import traced as states_traced
 from ..states.traced import Pair, TracedOrder

@@ -357,33 +357,3 @@ def size_of(x: Any) -> float:
 def weight_of(entries: Entries) -> float:
     """What gravity or rates ask of a body at most, by the largest entries of M and a."""
     return size_of(entries.M) * size_of(entries.a)
-
-
-def shaken(entries: Entries, most: float, times: int) -> Entries:
-    """Entries in float64, each perturbed by up to ``most`` of itself, and anew for each ``times``.
-
-    Equal numbers are perturbed alike, as rounding does, and 0 and 1 stay: they are exact in every
-    format.  What is no larger than a rounding of the numbers beside it, as the cosine of pi/2 in
-    float64, may stand for an exact zero: it is changed by a rounding of these.
-    """
-    return Entries(*(_shaken(np.asarray(getattr(entries, x)), most, times, x in "M S Phi") for x in LETTERS))
-
-
-def _shaken(x: NDArray[Any], most: float, times: int, blocks: bool) -> NDArray[np.float64]:
-    size = np.abs(np.ascontiguousarray(x, dtype=float))
-    beside = _largest_beside(size) if blocks else size
-    bits = size.view(np.uint64) + np.uint64(0x9E3779B97F4A7C15 * (times + 1) % 2**64)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
-        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
-    change = (bits >> np.uint64(11)).astype(float) * 2.0**-52 - 1.0
-    moved = np.asarray(x * np.where(size == 1.0, 1.0, 1.0 + most * change))
-    chance = (size > 0.0) & (size <= ROUNDINGS * UNIT * beside)
-    return np.where(chance, most * change * beside, moved)
-
-
-def _largest_beside(size: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The largest number of each half (3,) of a row of S, or of each (3, 3) of M and Phi."""
-    if size.ndim == 2:
-        return np.repeat(size.reshape(-1, 2, 3).max(axis=2), 3, axis=1)
-    quarters = size.reshape(-1, 2, 3, 2, 3).max(axis=(2, 4))
-    return np.repeat(np.repeat(quarters, 3, axis=1), 3, axis=2)

@@ -7,12 +7,15 @@ all its digits.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arithmetic import Format, Mixed, get_format
 from ..arithmetic.names import EXPONENT_BITS
 from ..base.errors import SingularError
-from ..matrix.entries import ROUNDINGS, Entries, shaken
+from ..matrix.entries import LETTERS, ROUNDINGS, UNIT, Entries
 from ..matrix.system import System, least_size
 from ..tape.idle import Idle, doubles, unresisted
 from ..tape.player import rounded_entries, run
@@ -106,3 +109,35 @@ def beyond_range(system: System, chosen: Format, wide: Format) -> str:
         f"products leave the range of {chosen.name}, {least:.1g} to {largest:.1g}, and {wide.name} answers; "
         f"use a format with as many exponent bits{units}"
     )
+
+
+def shaken(entries: Entries, most: float, times: int) -> Entries:
+    """Entries in float64, each perturbed by up to ``most`` of itself, and anew for each ``times``.
+
+    Equal numbers are perturbed alike, as rounding does, and 0 and 1 stay: they are exact in every
+    format.  What is no larger than a rounding of the numbers beside it, as the cosine of pi/2 in
+    float64, may stand for an exact zero: it is changed by a rounding of these.
+    """
+    return Entries(
+        *(_perturbed(np.asarray(getattr(entries, x)), most, times, x in "M S Phi") for x in LETTERS)
+    )
+
+
+def _perturbed(x: NDArray[Any], most: float, times: int, blocks: bool) -> NDArray[np.float64]:
+    size = np.abs(np.ascontiguousarray(x, dtype=float))
+    beside = _largest_beside(size) if blocks else size
+    bits = size.view(np.uint64) + np.uint64(0x9E3779B97F4A7C15 * (times + 1) % 2**64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
+        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
+    change = (bits >> np.uint64(11)).astype(float) * 2.0**-52 - 1.0
+    moved = np.asarray(x * np.where(size == 1.0, 1.0, 1.0 + most * change))
+    chance = (size > 0.0) & (size <= ROUNDINGS * UNIT * beside)
+    return np.where(chance, most * change * beside, moved)
+
+
+def _largest_beside(size: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The largest number of each half (3,) of a row of S, or of each (3, 3) of M and Phi."""
+    if size.ndim == 2:
+        return np.repeat(size.reshape(-1, 2, 3).max(axis=2), 3, axis=1)
+    quarters = size.reshape(-1, 2, 3, 2, 3).max(axis=(2, 4))
+    return np.repeat(np.repeat(quarters, 3, axis=1), 3, axis=2)

@@ -7,9 +7,8 @@ lowering, which every number type would share, cannot hide from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from itertools import pairwise, starmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,14 +16,13 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format
 from ..arithmetic.objects import each
-from ..base.errors import Refusal, SingularError, reason_of
+from ..base.errors import Refusal, reason_of
 from ..matrix.blocks import Block
 from ..matrix.entries import RIGHT_HAND_SIDE, UNIT, Entries, assemble, weight_of
 from ..matrix.system import System, least_size
 from ..model.spatial import matvec, transpose
 from ..tape.tape import BackwardError, Elimination, Tape, Unknowns
 from .trust import DOUBTFUL, ZERO, Longer, Lost, as_balls, ball_bits, ball_of, bound, longer_name, mark
-from .trust import longer as longer_of
 
 BEYOND = 1e6  # rad/s^2 or m/s^2 from which on it is asked whether (4) is singular
 OTHERWISE = "use another order or a longer format"
@@ -75,49 +73,6 @@ def _off_multipliers(system: System, chosen: Format, found: Elimination, longer:
         return 0.0
     largest = max(float(abs(x)) for x in np.ravel(found.f))
     return longer.error_of(found.lam, longer.lam, largest, weight_of(system.entries), chosen.unit)
-
-
-class Part(NamedTuple):
-    """Numbers that are judged together, by the largest of them."""
-
-    slots: NDArray[np.int64]  # signed, flat
-    floor: float  # what they are judged by where all are zero but for rounding; infinite: by nothing
-
-
-def judged_parts(
-    system: System,
-    tape: Tape,
-    chosen: Format,
-    entries: Entries,
-    pivots: Mapping[int, Any],
-    parts: Sequence[Part],
-    values: Sequence[NDArray[Any]],
-    beside: NDArray[Any] | None,
-) -> tuple[float | None, str | None]:
-    """The largest error of ``values`` of the tape's ``parts``, and why not to rely on them.
-
-    Each part is relative to its own largest entry; ``beside`` are the doubles of the inputs that are
-    not in (4).  Raises SingularError where there is no answer, by the rule for qdd.
-    """
-    error, lost = 0.0, None
-    if chosen.kind not in ("exact", "ball"):
-        slots = np.concatenate([part.slots for part in parts])
-        beyond = longer_of(system, tape, chosen, entries, slots, beside)
-        ends = np.cumsum([0, *(len(part.slots) for part in parts)]).tolist()
-        for part, own, here in zip(parts, values, starmap(slice, pairwise(ends)), strict=True):
-            right = beyond.among(here)
-            error = max(error, beyond.error_of(np.ravel(own), right, 0.0, part.floor, chosen.unit))
-        lost = beyond.against(tape, pivots, chosen)
-    failed = refusal(system, tape, chosen, entries, error, lost)
-    chance = by_chance(system)
-    if chosen.kind == "ball":
-        return None, chance  # its digits are proved, for the model's own doubles
-    if failed or chance:
-        raise SingularError(f"order {tape.program.name!r}: {failed or chance}")
-    marked = mark(error, 0.0, chosen.name, chosen.unit)
-    if marked is None and lost is not None and lost.zero:
-        marked = f"{named(tape, chosen, lost)}, though the answer is right"
-    return error, marked
 
 
 def by_chance(system: System, qdd: NDArray[Any] | None = None) -> str | None:

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from ..arithmetic.formats import Hardware
 from ..base.errors import OrderError, SingularError, SizeError
-from ..matrix.entries import ROUNDINGS, shaken
+from ..matrix.entries import ROUNDINGS
 from ..matrix.system import System, efforts_alone, least_size, require_system
 from ..model.spatial import cross
 from ..order.sequence import OrderLike, Plan, plan
-from ..proof.idle import idle_motion
+from ..proof.idle import idle_motion, shaken
 from ..proof.soundness import backward_error, residue
 from ..proof.trust import NO_BIT, bound, mark
 from ..solution.eliminate import eliminate

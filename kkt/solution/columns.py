@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise, starmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,8 +24,8 @@ from ..program.derivatives import solve
 from ..program.tracer import require_general
 from ..proof.certify import BITS_PER_DIGIT, bits_for, entries_in_balls, proved_bits
 from ..proof.idle import beyond_range, wider
-from ..proof.soundness import Part, judged_parts
-from ..proof.trust import ball_of, bound
+from ..proof.soundness import by_chance, named, refusal
+from ..proof.trust import ball_of, bound, longer, mark
 from ..tape.derivatives import BY, differentiated, inverse_rights, inverse_slots
 from ..tape.inputs import Given, codes_of
 from ..tape.player import first_bad, read_in, rounded_entries, run, signed
@@ -100,6 +101,13 @@ def joint_space_inverse(system: System, order: OrderLike | Tape, format: str | F
     return matrix(system, tape, get_format(format), inverse_slots(system, tape.columns))
 
 
+class Part(NamedTuple):
+    """Numbers that are judged together, by the largest of them."""
+
+    slots: NDArray[np.int64]  # signed, flat
+    floor: float  # what they are judged by where all are zero but for rounding; infinite: by nothing
+
+
 class Worth(NamedTuple):
     """Numbers of a run, part by part and flat, and the rule's judgement of them."""
 
@@ -125,16 +133,36 @@ def worth(
 ) -> Worth:
     """The numbers of a tape's parts, and what the rule of :mod:`kkt.proof.trust` says of them.
 
-    ``numbers`` are the doubles of inputs beside (4).  Raises SingularError where it refuses them or a pivot
-    is zero, FormatError where an input overflows the format, and CertificationError where no precision
-    of balls suffices.
+    Each part is relative to its own largest entry.  ``numbers`` are the doubles of inputs beside (4).
+    Raises SingularError where it refuses them or a pivot is zero, FormatError where an input overflows
+    the format, and CertificationError where no precision of balls suffices.
     """
     slots = np.concatenate([part.slots for part in parts])
     run = _run(system, tape, chosen, slots, numbers)
-    ends = np.cumsum([len(part.slots) for part in parts])[:-1]
-    values = np.split(run.values, ends)
-    error, marked = judged_parts(system, tape, chosen, run.entries, run.pivots, parts, values, numbers)
-    if error is not None and not error <= bound(chosen.unit) and (wide := wider(system, chosen)):
+    ends = np.cumsum([0, *(len(part.slots) for part in parts)])
+    places = list(starmap(slice, pairwise(ends.tolist())))
+    values = [run.values[here] for here in places]
+
+    # the largest error, beside a run in more digits
+    error, lost = 0.0, None
+    if chosen.kind not in ("exact", "ball"):
+        beyond = longer(system, tape, chosen, run.entries, slots, numbers)
+        for part, own, here in zip(parts, values, places, strict=True):
+            right = beyond.among(here)
+            error = max(error, beyond.error_of(np.ravel(own), right, 0.0, part.floor, chosen.unit))
+        lost = beyond.against(tape, run.pivots, chosen)
+
+    # whether there is an answer, by the rule for qdd, and whether to rely on it
+    failed = refusal(system, tape, chosen, run.entries, error, lost)
+    chance = by_chance(system)
+    if chosen.kind == "ball":
+        return Worth(values, None, chance)  # its digits are proved, for the model's own doubles
+    if failed or chance:
+        raise SingularError(f"order {tape.program.name!r}: {failed or chance}")
+    marked = mark(error, 0.0, chosen.name, chosen.unit)
+    if marked is None and lost is not None and lost.zero:
+        marked = f"{named(tape, chosen, lost)}, though the answer is right"
+    if not error <= bound(chosen.unit) and (wide := wider(system, chosen)):
         with suppress(SingularError):
             if worth(system, tape, wide, parts, numbers).marked is None:
                 marked = f"{marked}: {beyond_range(system, chosen, wide)}"
