@@ -1,6 +1,7 @@
 """The explorer as a widget: the page's order in Python, and for real in a notebook."""
 
 import json
+import os
 import re
 import socket
 import subprocess
@@ -112,48 +113,73 @@ def test_an_order_half_made_is_refused_by_the_engine(made):
 
 # -- in a notebook --------------------------------------------------------------------------------
 
-NOTEBOOK = """
+# what both show: the widget, a button that sets its order, and what Python has of it
+TOLD = """
+from pivotree import kkt
+from pivotree.analysis.explorer.widget import Explorer
+own = Explorer("chain:3", orders=["abm", "crbm"], formats=["float32"])
+def told():
+    qdd = kkt.eliminate(own.system, own.order, "float32").qdd if own.complete else ()
+    numbers = " ".join(float(x).hex() for x in qdd) or "not yet"
+    return f"Python has {own.code}, {len(own.groups)} groups: {numbers}."
+"""
+MARIMO = """
 import marimo
 app = marimo.App()
 
 @app.cell
 def _():
     import marimo as mo
-    from pivotree import kkt
-    from pivotree.analysis.explorer.widget import Explorer
-    explorer = mo.ui.anywidget(Explorer("chain:3", orders=["abm", "crbm"], formats=["float32"]))
-    def set_code(_):
-        explorer.widget.code = "crbm@2"
-    button = mo.ui.button(label="From Python", on_click=set_code)
+    from told import own, told
+    explorer = mo.ui.anywidget(own)
+    button = mo.ui.button(label="From Python", on_click=lambda _: own.set_trait("code", "crbm@2"))
     mo.vstack([explorer, button])
-    return button, explorer, kkt, mo
+    return explorer, mo, told
 
 @app.cell
-def _(explorer, kkt, mo):
+def _(explorer, mo, told):
     explorer.value
-    own = explorer.widget
-    if own.complete:
-        qdd = kkt.eliminate(own.system, own.order, "float32").qdd
-        told = " ".join(float(x).hex() for x in qdd)
-    else:
-        told = "not yet"
-    mo.md(f"Python has {own.code}, {len(own.groups)} groups: {told}.")
+    mo.md(told())
     return
 """
+CELL = """from ipywidgets import HTML, Button, VBox
+from told import own, told
+button, label = Button(description="From Python"), HTML(told())
+button.on_click(lambda _: own.set_trait("code", "crbm@2"))
+own.observe(lambda _: label.set_trait("value", told()))
+VBox([own, button, label])"""
+LAB = {
+    "cells": [{"cell_type": "code", "metadata": {}, "source": CELL, "outputs": [], "execution_count": None}],
+    "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    **{"nbformat": 4, "nbformat_minor": 4},
+}
+NOTEBOOKS = {  # what it is called, what stands in it, how it is served, and where it is seen
+    "marimo": ("in.py", MARIMO, "run in.py --headless --no-token --host 127.0.0.1", ""),
+    "jupyterlab": (
+        *("in.ipynb", json.dumps(LAB), "--no-browser --allow-root --IdentityProvider.token= --ip=127.0.0.1"),
+        "lab/tree/in.ipynb",
+    ),
+}
 
 
-@pytest.fixture
-def notebook(tmp_path):
-    """The address of a notebook that marimo runs."""
+@pytest.fixture(params=NOTEBOOKS)
+def notebook(request, tmp_path):
+    """The address of a notebook, which marimo runs, or JupyterLab once its cell is run."""
     pytest.importorskip("anywidget", reason="anywidget is not installed")
-    pytest.importorskip("marimo", reason="marimo is not installed")
-    (tmp_path / "notebook.py").write_text(NOTEBOOK)
+    pytest.importorskip(request.param, reason=f"{request.param} is not installed")
+    name, text, serve, where = NOTEBOOKS[request.param]
+    (tmp_path / "told.py").write_text(TOLD)
+    (tmp_path / name).write_text(text)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = f"-m marimo run notebook.py --headless --no-token --host 127.0.0.1 --port {port}"
+    own = {f"JUPYTER_{of}_DIR": str(tmp_path / of) for of in ("CONFIG", "DATA", "RUNTIME")}
     process = subprocess.Popen(
-        [sys.executable, *command.split()], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, "-m", request.param, *serve.split(), f"--port={port}"],
+        cwd=tmp_path,
+        env=os.environ | own,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         for _ in range(300):
@@ -161,22 +187,26 @@ def notebook(tmp_path):
                 if ready.connect_ex(("127.0.0.1", port)) == 0:
                     break
             time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}/"
+        yield f"http://127.0.0.1:{port}/{where}"
     finally:
         process.terminate()
         process.wait(20)
 
 
 @pytest.mark.soak
-@pytest.mark.peers  # whose environment holds marimo, from the extra `lessons`
+@pytest.mark.peers  # whose environment holds marimo, from the extra `lessons`, and JupyterLab
 def test_in_a_notebook_an_order_comes_back_to_python(notebook, chromium):
     system = system_of("chain:3")
-    page = chromium.new_page(viewport={"width": 1280, "height": 900})
+    page = chromium.new_page(viewport={"width": 1280, "height": 1300})
     page.set_default_timeout(60_000)
     failed = []
     page.on("pageerror", lambda error: failed.append(str(error)))
     page.goto(notebook)
-    page.get_by_text("Python has").get_by_text("0 groups: not yet").wait_for()
+    if "lab/tree" in notebook:
+        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+        page.locator(".jp-Notebook .cm-content").first.click()
+        page.keyboard.press("Shift+Enter")
+    page.get_by_text(re.compile("Python has .*0 groups: not yet")).wait_for()
     for title, steps, name in ((r"^Replay crbm", 3 + 3, "crbm"), (r"^Replay abm", 3, "abm")):
         page.get_by_title(re.compile(title)).click()
         page.get_by_title(re.compile(r"^To the end of the order")).click()
