@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from pivotree.kkt.matrix.blocks import Structure
@@ -227,13 +227,14 @@ def read_by(python: str) -> list[str]:
     return [name for name in SETS if name.replace("_", " ") in words]
 
 
-def needed(name: str) -> list[str]:
+@cache
+def needed(name: str) -> tuple[str, ...]:
     """A set and all that its definition reads, each after those that it needs."""
     found: dict[str, None] = {}
     for other in read_by(SETS[name].table(name)):
         if other != name:
             found.update(dict.fromkeys(needed(other)))
-    return [*found, name]
+    return (*found, name)
 
 
 Context = dict[str, int]  # body of each index letter

@@ -151,12 +151,13 @@ class Values:
         families: dict[tuple[Any, ...], list[int]] = defaultdict(list)
         for value in self.names:
             families[self._label(self.place[value])].append(value)
+        asked = {self.canonical(v) for v, block in self.solved.items() if block.kind in ASKED}
         before = -1
         while before != len(self.names):
             before = len(self.names)
             for values in families.values():
                 copies = all(self.made[v].op == "same" and self._known(v) for v in values)
-                if copies and not any(self._asked(v) for v in values):
+                if copies and asked.isdisjoint(values):
                     self.names.difference_update(values)
 
     def _known(self, same: int) -> bool:
@@ -166,9 +167,6 @@ class Values:
         while self.made[target].op == "same" and target not in self.names:
             target = self.canonical(operand(self.made[target], 0).value)
         return self.made[target].op in ("input", "eye") or target in self.names
-
-    def _asked(self, value: int) -> bool:
-        return any(block.kind in ASKED and self.canonical(v) == value for v, block in self.solved.items())
 
     # -- places ------------------------------------------------------------------------------
 
