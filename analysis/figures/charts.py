@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from pivotree.kkt import Elimination, FormatError
 from pivotree.kkt.arithmetic import get_format
 
-from ..colours import Theme
+from ..colours import SMALL, TEXT, Theme
 from .own_axes import Look, axes_of, size_of
-from .style import MARKERS, SMALL, TEXT, even, new_figure, settings, style_axes, theme, wrapped
+from .style import MARKERS, even, new_figure, settings, style_axes, theme, wrapped
 
 DASHED: tuple[int, tuple[int, ...]] = (0, (4, 3))
 _LINE = 0.17  # [in] of a line of the title or the legend

@@ -18,11 +18,11 @@ from pivotree.kkt import Matrix, OrderError, System, plan, symbolic
 from pivotree.kkt.base.foreign import is_whole
 from pivotree.kkt.matrix.system import require_system
 
-from ..colours import Theme, plain
+from ..colours import SMALL, TEXT, Theme, plain
 from .labels import Labels
 from .own_axes import axes_of, size_of
 from .state import FILL, NEW, ORIGINAL, ZEROED, BlockState, block_state
-from .style import LEAST, SMALL, TEXT, even, new_figure, settings, theme
+from .style import LEAST, even, new_figure, settings, theme
 
 TEXT_BLOCKS = 60  # with more blocks there is no text, but a raster
 PIXELS = 500  # of its side at most; more than a journal's column prints

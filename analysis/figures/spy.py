@@ -15,12 +15,12 @@ from matplotlib.patches import Patch, Rectangle
 
 from pivotree.kkt import Partition, SymbolicFactor
 
-from ..colours import Theme, plain
+from ..colours import SMALL, TEXT, Theme, plain
 from .labels import Labels
 from .matrix import TEXT_BLOCKS, draw, face, into
 from .own_axes import Blocks, Own, Texts, axes_of
 from .state import FILL, NEW, ORIGINAL, BlockState, block_state
-from .style import SMALL, TEXT, WIDTHS, even, new_figure, settings, theme, wrapped
+from .style import WIDTHS, even, new_figure, settings, theme, wrapped
 
 _KEY_BODIES = 6  # with more bodies the numbers are not explained under the figure
 
