@@ -1,31 +1,19 @@
-"""Closed loops and contacts that the options ask for, beside the model's own."""
+"""Contacts that the options ask for, beside the model's own loops, and loops that a state leaves open."""
 
 from __future__ import annotations
 
-import argparse
 import math
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
+from pivotree.kkt.model.loops import OPEN
 
 if TYPE_CHECKING:
     import networkx as nx
-
-
-def loops_of(options: argparse.Namespace, tree: nx.DiGraph[Any]) -> tuple[kkt.Loop, ...]:
-    """What ``--contact`` and ``--loops`` say; none where a command has none."""
-    told, file = getattr(options, "contact", None), getattr(options, "loops", None)
-    if file is not None and not file.strip():
-        raise kkt.PivotreeError("option --loops: is empty; give a file of loops")
-    read = () if file is None else kkt.read_loops(file, tree)
-    if told is None:
-        return tuple(read)
-    bodies, soft, compliance = told.partition(",compliance=")
-    mu = size_of(compliance, "--contact", "compliance; give zero or more [1/kg]") if soft else 0.0
-    return (*read, *contacts_of(tree, bodies, mu))
 
 
 def contacts_of(tree: nx.DiGraph[Any], text: str, compliance: float) -> list[kkt.Loop]:
@@ -89,3 +77,41 @@ def size_of(text: str, option: str, wanted: str) -> float:
     if not 0.0 <= value < math.inf:
         raise kkt.PivotreeError(f"option {option}: {text!r} is no {wanted}")
     return value
+
+
+def require_closed(system: kkt.System) -> None:
+    """Raise ModelError for a loop that is open in this state, or that its rates tear."""
+    if (found := left_open(system)) is not None:
+        raise kkt.ModelError(
+            f"loop {found[0]!r}: is open by {found[1]:.2g} (rad or m) in this state; close it with "
+            "--q or --state, draw a closed state with --state random:0, or mend the loop's poses"
+        )
+    if (found := torn(system)) is not None:
+        raise kkt.ModelError(
+            f"loop {found[0]!r}: is torn at {found[1]:.2g} (rad/s or m/s) by the rates of this state; give "
+            "--state qd: those that keep it closed, or --state random:0, which does"
+        )
+
+
+def left_open(system: kkt.System) -> tuple[Hashable, float] | None:
+    """A loop that is open in this state, and that Baumgarte's terms do not close, and its gap."""
+    for closure in system.state.loops:
+        gap = float(np.abs(closure.whole.gap).max(initial=0.0))
+        if gap > OPEN and not closure.loop.baumgarte[1]:
+            return closure.loop.name, gap
+    return None
+
+
+def torn(system: kkt.System) -> tuple[Hashable, float] | None:
+    """A loop that the rates qd open, and that Baumgarte's terms do not slow, and how fast."""
+    qd = system.state.qd
+    for closure in (each.whole for each in system.state.loops):
+        if closure.loop.point or closure.loop.baumgarte[0]:
+            continue
+        from ..states.manifold import on_all_rates  # which loads much
+
+        speed = on_all_rates(system.tree, system.state, [closure]) @ qd
+        fastest = float(np.abs(speed[closure.loop.compliance == 0.0]).max(initial=0.0))
+        if fastest > OPEN * max(1.0, float(np.abs(qd).max(initial=0.0))):
+            return closure.loop.name, fastest
+    return None

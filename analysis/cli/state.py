@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Hashable
 from typing import Any
 
 import networkx as nx
@@ -13,6 +12,7 @@ import numpy as np
 from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.reading import read_json
+from pivotree.kkt.matrix.state import coordinates
 
 SCHEMA = "pivotree-state/1"
 FIELDS = ("q", "qd", "tau")
@@ -53,47 +53,13 @@ def assembled(tree: nx.DiGraph[Any], values: Vectors) -> kkt.System:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         system = kkt.build(tree, **values)
-    if (found := left_open(system)) is not None:
-        raise kkt.ModelError(
-            f"loop {found[0]!r}: is open by {found[1]:.2g} (rad or m) in this state; close it with "
-            "--q or --state, draw a closed state with --state random:0, or mend the loop's poses"
-        )
-    if (found := torn(system)) is not None:
-        raise kkt.ModelError(
-            f"loop {found[0]!r}: is torn at {found[1]:.2g} (rad/s or m/s) by the rates of this state; give "
-            "--state qd: those that keep it closed, or --state random:0, which does"
-        )
+    if system.state.loops:
+        from .loops import require_closed
+
+        require_closed(system)
     for warning in said:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     return system
-
-
-def left_open(system: kkt.System) -> tuple[Hashable, float] | None:
-    """A loop that is open in this state, and that Baumgarte's terms do not close, and its gap."""
-    for closure in system.state.loops:
-        from pivotree.kkt.model.loops import OPEN
-
-        gap = float(np.abs(closure.whole.gap).max(initial=0.0))
-        if gap > OPEN and not closure.loop.baumgarte[1]:
-            return closure.loop.name, gap
-    return None
-
-
-def torn(system: kkt.System) -> tuple[Hashable, float] | None:
-    """A loop that the rates qd open, and that Baumgarte's terms do not slow, and how fast."""
-    qd = system.state.qd
-    for closure in (each.whole for each in system.state.loops):
-        if closure.loop.point or closure.loop.baumgarte[0]:
-            continue
-        from pivotree.kkt.model.loops import OPEN
-
-        from ..states.manifold import on_all_rates  # which loads much, and most robots have no loops
-
-        speed = on_all_rates(system.tree, system.state, [closure]) @ qd
-        fastest = float(np.abs(speed[closure.loop.compliance == 0.0]).max(initial=0.0))
-        if fastest > OPEN * max(1.0, float(np.abs(qd).max(initial=0.0))):
-            return closure.loop.name, fastest
-    return None
 
 
 def whole_values(tree: nx.DiGraph[Any], options: argparse.Namespace) -> Vectors:
@@ -210,7 +176,6 @@ def _named(
             raise kkt.ModelError(f"{where}: joint {joint!r} is unknown; {nearest(joint, known)}")
         values[places[0]] = x
         changed.add(places[0])
-    from pivotree.kkt.matrix.state import coordinates
     from pivotree.kkt.model.loops import couplings, kept
 
     flat = kkt.compile_tree(tree)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from pivotree import orderings
+from pivotree import kkt, orderings
 from pivotree.kkt import (
     CertificationError,
     Certified,
@@ -32,9 +32,6 @@ from pivotree.kkt.tape.tape import Tape
 
 from .row import Row, cancelling, finite, known_conditioning, reference, reference_digits, rows_of
 from .verdict import verdict
-
-if TYPE_CHECKING:
-    from pivotree.kkt import Matrix
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -107,7 +104,7 @@ class Comparison(Tabled):
 
 
 def compare(
-    system: System | Matrix,
+    system: System | kkt.Matrix,
     orders: Iterable[str | Callable[..., Any]] | None = None,
     formats: Iterable[str | Format] = ("float32", "float64"),
     *,
@@ -198,15 +195,14 @@ def _asked(system: Any, orders: Any, formats: Any, refine: int, residual: str) -
         require_system(system)
     orders = [orders] if isinstance(orders, str) else orders
     formats = [formats] if isinstance(formats, str | Format) else formats
-    for name, value in (("orders", () if orders is None else orders), ("formats", formats)):
+    orders = orderings.names(loops=bool(system.loops)) if orders is None else orders
+    for name, value in (("orders", orders), ("formats", formats)):
         if not isinstance(value, Iterable):
             raise ModelError(f"compare: {name} is {value!r}; give a list of names")
     chosen = tuple(get_format(name) for name in formats)
     for f in chosen:
         require_iterable(system, f, 0, bool(refine))
-    functions = [
-        as_order(order) for order in (orderings.names(loops=bool(system.loops)) if orders is None else orders)
-    ]
+    functions = [as_order(order) for order in orders]
     names = [f.name for f in functions]
     if not names or not chosen:
         raise PivotreeError("no order or no format is given; name at least one of each")
@@ -242,7 +238,7 @@ USUAL = ("natural", "minimum_degree", "minimum_fill", "reverse_cuthill_mckee", "
 
 
 def _on_matrix(
-    system: Matrix, asked: Asked, progress: Callable[[str], None]
+    system: kkt.Matrix, asked: Asked, progress: Callable[[str], None]
 ) -> tuple[tuple[Row, ...], dict[tuple[str, str], Elimination]]:
     """A row for each order and format, held against x that is certified by the first order that can.
 
@@ -273,7 +269,7 @@ def _on_matrix(
     )
 
 
-def usual_of_matrices(system: Matrix) -> list[str]:
+def usual_of_matrices(system: kkt.Matrix) -> list[str]:
     """Orders that are compared where none are named: METIS's where it is installed, pairs where zeros are."""
     from importlib.util import find_spec
 

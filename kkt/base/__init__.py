@@ -3,5 +3,5 @@
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__, submod_attrs={"files": ["beside", "write_whole"]}
+    __name__, submod_attrs={"files": ["beside", "check_file", "check_folder", "made", "write_whole"]}
 )

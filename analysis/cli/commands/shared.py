@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pivotree import kkt, orderings
+from pivotree.kkt import base
 from pivotree.kkt.arithmetic import get_format
-
-from ..loops import loops_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -25,8 +24,23 @@ def tree_of(options: argparse.Namespace, load: Callable[..., Any] = kkt.load) ->
     """The model that the options name; links on fixed joints are merged unless they are kept."""
     tree = load(options.model, **reading(options.urdf or ()))
     tree.graph["name"] = tree.graph.get("name") or options.model
-    beside = [*tree.graph.get("loops", ()), *loops_of(options, tree)]
+    beside = [*tree.graph.get("loops", ()), *_loops_of(options, tree)]
     return tree if not beside else type(tree)(tree, loops=beside)
+
+
+def _loops_of(options: argparse.Namespace, tree: nx.DiGraph[Any]) -> tuple[kkt.Loop, ...]:
+    """What ``--contact`` and ``--loops`` say; none where a command has none."""
+    told, file = getattr(options, "contact", None), getattr(options, "loops", None)
+    if file is not None and not file.strip():
+        raise kkt.PivotreeError("option --loops: is empty; give a file of loops")
+    read = () if file is None else kkt.read_loops(file, tree)
+    if told is None:
+        return tuple(read)
+    from ..loops import contacts_of, size_of
+
+    bodies, soft, compliance = told.partition(",compliance=")
+    mu = size_of(compliance, "--contact", "compliance; give zero or more [1/kg]") if soft else 0.0
+    return (*read, *contacts_of(tree, bodies, mu))
 
 
 #: what a command takes of a matrix, too; all other options are of robots
@@ -110,7 +124,7 @@ def system_of_any(tree: nx.DiGraph[Any]) -> kkt.System:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kkt.LoopWarning)
         system = kkt.build(tree)
-    from ..state import left_open
+    from ..loops import left_open
 
     if left_open(system) is None:
         return system
@@ -192,28 +206,22 @@ def _finite(value: Any) -> Any:
 
 def draw(folder: Path, figures: Callable[[str], Mapping[str, Any]]) -> None:
     """Figures by their names, those of a light style as .png and .pdf, of a dark one as .png."""
-    from pivotree.kkt.base.files import made
-
     from ...figures import save
 
     for style, ending, suffixes in (("light", "", (".png", ".pdf")), ("dark", "_dark", (".png",))):
         for name, figure in figures(style).items():
             for suffix in suffixes:
-                save(figure, made(folder) / f"{name}{ending}{suffix}")
+                save(figure, base.made(folder) / f"{name}{ending}{suffix}")
 
 
 def file_of(text: str) -> Path:
     """A file that can be written, seen before any long work."""
-    from pivotree.kkt.base.files import check_file
-
-    return _asked(check_file, text)
+    return _asked(base.check_file, text)
 
 
 def folder_of(text: str) -> Path:
     """A folder that can be made or written to, seen before any long work."""
-    from pivotree.kkt.base.files import check_folder
-
-    return _asked(check_folder, text)
+    return _asked(base.check_folder, text)
 
 
 def _asked(check: Callable[[str], Path], text: str) -> Path:
