@@ -195,7 +195,7 @@ def test_a_text_that_is_no_polynomial_is_refused_in_one_sentence(tmp_path, capsy
 def test_orders_have_one_closed_form_and_a_wrong_one_fails(monkeypatch, capsys):
     assert letters.equal_forms(kkt.load("rr_arm"), ["abm", "natural"], "state") == [True, True]
     assert letters.equal_forms(kkt.load("chain:1"), ["abm", "square_root_abm", "lagrange"]) == [True]
-    assert main(["prove", "rr_arm", "--orders", "abm,crbm,minimum_degree"]) == 0
+    assert main(["prove", "rr_arm", "--order", "abm,crbm,minimum_degree"]) == 0
     assert "2 of 2 accelerations of rr_arm are the same" in capsys.readouterr().out
     wrong, right = iter([1, 2]), letters._accelerations
     monkeypatch.setattr(
@@ -204,7 +204,7 @@ def test_orders_have_one_closed_form_and_a_wrong_one_fails(monkeypatch, capsys):
     assert main(["prove", "rr_arm", "--orders", "abm,crbm", "--json"]) == 1
     assert '"equal": [\n  false,\n  false\n ]' in capsys.readouterr().out
     for words, told in (
-        ("prove rr_arm", "takes MODEL --orders A,B of a robot"),
+        ("prove rr_arm", "takes MODEL --order A,B of a robot"),
         ("prove rr_arm --orders abm", "'abm' is one; give two or more"),
         ("prove chain:5 --orders abm,crbm", "prove it of fewer bodies"),
     ):

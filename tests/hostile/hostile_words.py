@@ -22,7 +22,7 @@ CHEAP = {  # options that keep a command short where nothing is wrong
     "guarantee": {"--states": "1", "--order": "abm", "--format": "float32"},
     "simulate": {"--seconds": "0.01", "--order": "abm"},
     "tune": {"--most": "1"},
-    "prove": {"--orders": "abm,crbm"},
+    "prove": {"--order": "abm,crbm"},
     "counts": {"--order": "none"},
     "reproduce": {"--item": "equations"},
 }

@@ -16,9 +16,9 @@ from .shared import matrix_of, one_state, print_json, state_document, system_and
 
 EXAMPLES = (
     "blame example3:m1=1e7.5,case=1",
-    "blame robot.urdf --order abm --format bfloat16 --output wrist",
+    "blame robot.urdf --order abm --format bfloat16 --of wrist",
     "blame robot.urdf --as mjx",
-    "blame chain:12 --derivatives --output dq",
+    "blame chain:12 --derivatives --of dq",
 )
 
 
@@ -34,7 +34,8 @@ def declare(command: Parser) -> None:
     known = "a floating-point format of at most 64 bits: float32, float64, bfloat16, p11"
     add_format(command, "float32", known=known)
     command.add_argument(
-        "--output",
+        "--of",
+        dest="output",
         metavar="BODY",
         help="BODY or BODY[j]: a joint acceleration; with --derivatives a matrix, dq, or an entry, "
         "dq[BODY,BODY]; the worst if not given",

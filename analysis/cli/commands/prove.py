@@ -16,21 +16,21 @@ from .shared import items, print_json, tree_of
 READERS = ("rewriter", "polynomials", "fractions")
 
 
-EXAMPLES = ("prove", "prove --only 'equation (5)'", "prove rr_arm --orders abm,crbm")
+EXAMPLES = ("prove", "prove --only 'equation (5)'", "prove rr_arm --order abm,crbm")
 
 
 def declare(command: Parser) -> None:
-    command.add_argument("model", metavar="MODEL", nargs="?", help=f"with --orders: {MODEL_HELP}")
+    command.add_argument("model", metavar="MODEL", nargs="?", help=f"with --order: {MODEL_HELP}")
     command.set_defaults(urdf=None)
     command.add_argument(
-        "--orders", metavar="A,B", help="of MODEL: that its qdd is one function by these orders"
+        "--order", metavar="A,B", help="of MODEL: that its qdd is one function by these orders"
     )
     command.add_argument("--only", metavar="NAMES", help="comma-separated; all if not given")
     add_json(command)
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.model is not None or options.orders is not None:
+    if options.model is not None or options.order is not None:
         return _of_robot(options)
     from ...proofs import statements
     from ...proofs.prove import prove
@@ -53,13 +53,13 @@ def run(options: argparse.Namespace) -> int:
 
 def _of_robot(options: argparse.Namespace) -> int:
     """Whether orders give each joint's acceleration as one rational function."""
-    if options.model is None or options.orders is None or options.only is not None:
+    if options.model is None or options.order is None or options.only is not None:
         raise kkt.PivotreeError(
-            "prove: takes MODEL --orders A,B of a robot; of the papers, --only or nothing"
+            "prove: takes MODEL --order A,B of a robot; of the papers, --only or nothing"
         )
-    orders = items("--orders", options.orders)
+    orders = items("--order", options.order)
     if len(orders) < 2:
-        raise kkt.OrderError(f"option --orders: {orders[0]!r} is one; give two or more with commas between")
+        raise kkt.OrderError(f"option --order: {orders[0]!r} is one; give two or more with commas between")
     for name in orders:
         orderings.get(name)
     from ...letterfile import load_letters

@@ -45,7 +45,7 @@ def test_shares_of_a_matrix_s_error_add_up_to_it(file, capsys):
         off = np.abs(exact.differences(kkt.eliminate(matrix, order, "float32").qdd)) / exact.size
         k = matrix.unknowns.index(found.output)
         assert np.isclose(found.true_error, off[k], rtol=1e-6) and (output or off[k] == off.max())
-    assert main(["blame", file, "--order", "natural", "--output", "5"]) == 0
+    assert main(["blame", file, "--order", "natural", "--of", "5"]) == 0
     assert "natural in float32 on grid.mtx: x_5 is off by" in capsys.readouterr().out
 
 
@@ -94,7 +94,7 @@ def test_figures_of_a_matrix(file, tmp_path, capsys):
         ("compare grid.mtx --bits", "option --bits: is of robots"),
         ("compare bad.mtx", "give a Matrix Market file"),
         ("figure pivots grid.mtx -o a.pdf", "kind 'pivots' is of robots, and grid is a matrix; use spy"),
-        ("blame grid.mtx --output 16", "output '16': is no block here; use a block's name"),
+        ("blame grid.mtx --of 16", "output '16': is no block here; use a block's name"),
         ("tune grid.mtx --composites rigid", "option --composites: is of robots"),
         ("list wide.mtx", "takes 2,208 lines on wide, and 2,000 are told"),
         ("list grid.mtx --notation ascher", "notation 'ascher': is of robots, and grid is a matrix"),

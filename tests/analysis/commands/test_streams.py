@@ -15,7 +15,7 @@ DOCUMENTS = {
     "solve": (0, "chain:2", "example3:m1=1e8 --order crbm --format float32"),
     "report": (0, "chain:2 --states 2 --orders abm --formats float32 -o r", "chain:2 --states 0"),
     "guarantee": (0, "chain:2 --states 1 --orders abm --formats float32", "chain:2 --states -1"),
-    "blame": (0, "chain:2 --order abm", "chain:2 --output j9"),
+    "blame": (0, "chain:2 --order abm", "chain:2 --of j9"),
     "prove": (0, "--only 'equation (4)'", "--only 'equation (99)'"),
     "counts": (0, "--orders abm --family planar", "--orders amb"),
     "simulate": (0, "chain:2 --order abm --seconds 0.01", "chain:2 --eps 0"),
