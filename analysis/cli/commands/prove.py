@@ -54,9 +54,7 @@ def run(options: argparse.Namespace) -> int:
 def _of_robot(options: argparse.Namespace) -> int:
     """Whether orders give each joint's acceleration as one rational function."""
     if options.model is None or options.order is None or options.only is not None:
-        raise kkt.PivotreeError(
-            "prove: takes MODEL --order A,B of a robot; of the papers, --only or nothing"
-        )
+        raise kkt.PivotreeError("prove: takes MODEL --order A,B of a robot; of the papers, --only or nothing")
     orders = items("--order", options.order)
     if len(orders) < 2:
         raise kkt.OrderError(f"option --order: {orders[0]!r} is one; give two or more with commas between")
