@@ -26,6 +26,7 @@ from .rooted import no_other
 from .tried import DATA, Floats, Mend, Robot, Tried, mends, search
 
 ORDERS = ("abm", "gain_abm", "modified_abm", "projected_abm", "square_root_abm", "crbm")
+PROVED = ("abm", "gain_abm")  # of these there is a proof
 C_FILE, ANY = "its C file", "exact arithmetic"  # rows that are no order's and no program's
 KINDS = {**dict.fromkeys(ORDERS, "order"), C_FILE: "C", ANY: "data"}  # of rows; all others are programs'
 SHIPPED = ("float64", "float32")  # formats that C has
@@ -45,7 +46,7 @@ class Row:
     symmetry: str
     operations: int | None  # of the order, from the entries of (4), as kkt.Tape.flops counts them
     here: float  # digits in the one state
-    worst: float  # over all states that were tried
+    worst: float  # over all states that were tried, the one state among them
     proved: float | None = None  # for all states whose largest acceleration is ACCELERATION
     why: str = ""  # why nothing is proved
 
@@ -83,6 +84,11 @@ class Checked:
     def of(self, *kinds: str) -> list[Row]:
         """The rows of some kinds."""
         return [row for row in self.rows if row.kind in kinds]
+
+    @property
+    def tried(self) -> int:
+        """How many states were tried."""
+        return 1 + self.states + self.searched
 
     @property
     def keeps(self) -> bool:
@@ -140,7 +146,7 @@ def check(
     progress("the proof")
     names = sorted(looked.ways, key=lambda name: (name != best, name != C_FILE, name == ANY))
     rows = [
-        _proved(row, tree, format) if row.name in (best, "abm") else row for row in map(looked.row, names)
+        _proved(row, tree, format) if row.name in (best, *PROVED) else row for row in map(looked.row, names)
     ]
     return Checked(
         model,
@@ -217,11 +223,11 @@ class _Looked:
 
     def worst(self, name: str) -> float:
         """The digits in all states that were tried."""
-        return _digits(max(float(x.max()) for x in self.errors(name)[1:]), self.format)
+        return _digits(max(float(x.max()) for x in self.errors(name)), self.format)
 
     def where(self, name: str) -> tuple[Tried, int]:
         """The state in which a row is worst."""
-        some, errors = max(zip(self.pools[1:], self.errors(name)[1:], strict=True), key=lambda x: x[1].max())
+        some, errors = max(zip(self.pools, self.errors(name), strict=True), key=lambda x: x[1].max())
         return some, int(np.argmax(errors))
 
     def row(self, name: str) -> Row:
@@ -258,8 +264,8 @@ class _Looked:
                 return
 
     def hard(self) -> Tried:
-        """The states that were searched, and those drawn in which the same rows, or the data, are worst."""
+        """The one state, those searched, and those drawn in which the same rows, or the data, are worst."""
         several = [self.errors(name)[1] for name in (*self.searched, ANY)]
         worst = [np.argsort(-errors, kind="stable")[:DRAWN] for errors in several]
         drawn = self.pools[1].some(np.unique(np.concatenate(worst)))
-        return reduce(Tried.with_those_of, self.pools[2:], drawn)
+        return reduce(Tried.with_those_of, [self.pools[0], *self.pools[2:]], drawn)

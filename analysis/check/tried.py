@@ -56,9 +56,8 @@ class Robot:
             )
         if self.base.loops:
             raise LoopError(
-                f"{self.base.name}: has closed loops or contacts, or joints that follow others, "
-                "which a check does not take; "
-                "pivotree report says how many digits each order keeps"
+                f"{self.base.name}: has closed loops or contacts, or joints that follow others, which a "
+                "check does not take; pivotree report says how many digits each order keeps"
             )
         self.traced: dict[tuple[str, str, str], TracedOrder] = {}
 
@@ -257,7 +256,7 @@ def _changes(hard: Tried, way: Reading, best: Reading, fault: Fault) -> Iterator
     for order in ORDERS:
         other = of_order(order, way.precision)
         yield "order", _written(other), hard, other
-    body, short = fault.parts[0].body, way.precision
+    body, short = fault.parts[0].body if fault.parts else fault.output, way.precision
     for long in (x for x in LONGER if get_format(x).unit < get_format(short).unit):
         formats = {f"{short}@{body}={long}": f"what is computed for {body} in {long}"}
         formats |= {role.format(short, long): said.format(short, long) for role, said in SAID.items()}

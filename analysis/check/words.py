@@ -52,14 +52,15 @@ def page(found: Checked, state: str, file: str | None = None) -> Iterator[str | 
     yield _verdict(found)
     yield Table(HEADS, [_cells(row) for row in found.rows])
     told = found.row(found.best).why
-    why = f"; none of {found.best}: {told}" if told else ""
+    why = f" {told[0].upper()}{told[1:]}." if told else ""
     yield (
         "Digits: 5.0 says that no joint acceleration is off by more than 0.00001 of the largest one in "
-        "that state, held against exact arithmetic on the robot's own numbers. "
-        f"This state: {state}. Worst: of {found.states} random states, and of {found.searched} that were "
-        "searched near the worst of these. Proved: for all states within the limits of positions, rates and "
-        f"efforts in which some joint accelerates by {ACCELERATION:g} rad/s² (m/s²) or more; a proof takes "
-        f"every rounding at its worst, and promises fewer (0.0: none){why}. Random states: "
+        "that state, held against exact arithmetic on the robot's own numbers (in pivotree compare: on these "
+        "numbers as rounded, so that the order alone is judged). "
+        f"This state: {state}. Worst: of this state, of {found.states} random ones, and of {found.searched} "
+        "that were searched near the worst of these. Proved: for all states within the limits of positions, "
+        f"rates and efforts in which some joint accelerates by {ACCELERATION:g} rad/s² (m/s²) or more; a "
+        f"proof takes every rounding at its worst, and promises fewer (0.0: none).{why} Random states: "
         f"{found.distribution}. Operations: additions, multiplications, divisions and roots, from inertias, "
         "axes and forces in a state to accelerations, composite inertias as ten numbers (as 6 x 6 blocks "
         "where all of every symmetric matrix is computed)."
@@ -89,7 +90,7 @@ def _verdict(found: Checked) -> str:
     text = f"{begin}, but not in {joined(poor)}. " if poor else f"{begin}. "
     text += (
         f"Computed by {named}, {best.worst:.1f} of {full_digits(get_format(found.format)):.1f} digits "
-        f"are right at worst in all {found.states + found.searched} states tried."
+        f"are right at worst in all {found.tried} states tried."
     )
     rounded = {"C": ", in which poses are rounded, too"}
     told = [f"{row.worst:.1f} by {joined(_names(row))}{rounded.get(row.kind, '')}" for row in shipped]

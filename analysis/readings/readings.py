@@ -214,7 +214,7 @@ class Fault:
     model: str
     output: str  # body of the joint whose acceleration is off most
     digits: float  # that the program keeps
-    parts: tuple[Part, ...]  # the largest first
+    parts: tuple[Part, ...]  # the largest first; none where there is no answer
     instead: dict[tuple[str, str, str], float]  # digits of an order, its frames and symmetry in their places
     sentence: str
 
@@ -248,7 +248,8 @@ def fault(
     exact = certify(system, REFERENCE_DIGITS)
     own, tape = reading.traced(system)
     order, pair = TracedOrder(tape, own), linearised(tape, own.entries, chosen)
-    off = exact.differences(np.array([pair.output(slot) for slot in order.qdd.tolist()]))
+    answer = np.array([pair.output(slot) for slot in order.qdd.tolist()])
+    off = exact.differences(answer)
     worst = int(np.argmax(np.nan_to_num(np.abs(off), nan=np.inf)))
     operations, adjoint = pair.swept({int(order.qdd[worst]): 1.0}, keep=False)
     kept = {}
@@ -261,11 +262,12 @@ def fault(
         if key not in kept:
             kept[key] = digits_of(error(each, system, exact, chosen), chosen) or 0.0
     digits = kept.pop((reading.order, reading.frames, reading.symmetry))
-    parts = _parts(own, order, chosen, np.abs(adjoint), np.abs(operations))
+    lost = None if np.isfinite(answer).all() else eliminate(own, tape, chosen).failed_at
+    parts = () if lost else _parts(own, order, chosen, np.abs(adjoint), np.abs(operations))
     name = system.tree.freedom_names[worst]
     told = reading.name, reading.order, chosen.name, model or system.name, name, digits, parts, kept
     found = Fault(*told, "")
-    return replace(found, sentence=_sentence(found, reading, system, own))
+    return replace(found, sentence=_sentence(found, reading, system, own, lost))
 
 
 def _parts(
@@ -291,17 +293,20 @@ def _parts(
     return tuple(Part(*of, x / total if total else 0.0) for of, x in most)
 
 
-def _sentence(found: Fault, reading: Reading, system: System, own: System) -> str:
-    first = found.parts[0]
-    who = f"{reading.program} {reading.version}".strip()
-    text = (
-        f"{who} in {found.format} on {found.model} keeps {found.digits:.1f} digits in this state; the "
-        f"acceleration of {found.output} is off most. Of all rounding that reaches it, "
-        f"{percent(first.share)} enters at {first.body}: {first.what}."
-    )
+def _sentence(found: Fault, reading: Reading, system: System, own: System, lost: str | None) -> str:
+    who = f"{reading.program} {reading.version} in {found.format} on {found.model}".replace("  ", " ")
+    if lost:
+        text = f"{who} has no answer in this state: {lost}."
+    else:
+        first = found.parts[0]
+        text = (
+            f"{who} keeps {found.digits:.1f} digits in this state; the acceleration of {found.output} is "
+            f"off most. Of all rounding that reaches it, {percent(first.share)} enters at {first.body}: "
+            f"{first.what}."
+        )
     most = max(found.instead.values())
     if most - found.digits < WORTH:
-        return f"{text} In other frames, and by abm, no more are kept."
+        return f"{text} In other frames{'' if found.order == 'abm' else ', and by abm,'} no more are kept."
     (order, place, _), kept = next(
         x for x in found.instead.items() if x[1] >= max(most - 1.0, found.digits + WORTH)
     )
@@ -311,23 +316,23 @@ def _sentence(found: Fault, reading: Reading, system: System, own: System) -> st
     elif order == found.order and reading.frames != "own":
         function = reading.source.partition(": ")[2].split(";")[0].split(",")[0]
         where = f" ({function})" if function else ""
-        text += f" Inertias and axes are written {WRITTEN[reading.frames]}{where}"
-        text += f"{_sizes(first.body, system, own, found.format)}."
+        sizes = _sizes(found.parts[0].body, system, own, found.format) if found.parts else ""
+        text += f" Inertias and axes are written {WRITTEN[reading.frames]}{where}{sizes}."
     who = f"the same order, {order}," if order == found.order else order
     return f"{text} {how[0].upper()}{how[1:]} {who} keeps {kept:.1f} digits: {kept - found.digits:.1f} more."
 
 
 def _sizes(body: str, system: System, own: System, format: str) -> str:
-    """How large a body's inertia is there, beside what its own joint feels of it."""
+    """How large a body's inertia is there, where its own joint feels less of it."""
     tree, names = system.tree, [str(name) for name in system.tree.names]
     k = names.index(body) if body in names else 0
     mass, away = system.state.mass[k], float(np.linalg.norm(own.state.com[k]))
-    if body not in names or not tree.dof[k] or not mass * away:
+    there = mass * away**2
+    if body not in names or not tree.dof[k] or there <= felt(system, k):
         return ""
-    there, rounds = mass * away**2, get_format(format).unit * mass * away**2
     return (
         f", where {mass:.2g} kg at {away:.2g} m have {there:.1e} kg m², which {format} rounds by "
-        f"{rounds:.0e}; its joint feels {felt(system, k):.1e}"
+        f"{get_format(format).unit * there:.0e}; its joint feels {felt(system, k):.1e}"
     )
 
 
