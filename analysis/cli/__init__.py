@@ -15,7 +15,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from .commands import INTERRUPTED
 
@@ -48,12 +48,14 @@ def command() -> int:
 
     Python looks for cycles of objects seldom, and not at the end, where it would look at all that was
     made: half a second of every command.  Matrices are small here: BLAS's threads would but wait.
+    Numba would load coverage.py wherever it is installed, to tell it of compiled lines.
     """
     import gc
     import signal
 
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(OBJECTS, 20, 100)
+    sys.modules.setdefault("coverage", cast(Any, None))  # which is loaded already where it measures
     try:
         code = main()
     finally:  # argparse leaves by SystemExit where it has told its help
