@@ -4,11 +4,13 @@ The program is cut into pieces of bounded length, each a function, since compile
 than the length of a function.  Within a piece the compiler assigns values to registers; values that
 later pieces read are stored in rows of a work array, a row being one number for each state of the
 vector.  ``run`` goes over blocks of states: it gathers their inputs into rows, calls the pieces,
-and scatters the rows of outputs.
+and scatters the rows of outputs.  Two blocks go through the pieces side by side: each piece is run for one
+and then for the other, whose operations do not wait for each other.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -33,6 +35,11 @@ class Shape:
         return self.number if self.lanes == 1 else f"<{self.lanes} x {self.number}>"
 
     @property
+    def size(self) -> int:
+        """Bytes of a number."""
+        return 8 if self.number == "double" else 4
+
+    @property
     def mask(self) -> str:
         """The type of a truth in every lane."""
         return "i1" if self.lanes == 1 else f"<{self.lanes} x i1>"
@@ -44,52 +51,69 @@ class Shape:
         return bits if self.lanes == 1 else f"v{self.lanes}{bits}"
 
 
-def driver(shape: Shape, inputs: int, outputs: int, pieces: int) -> str:
+def driver(shape: Shape, inputs: int, outputs: int, source: Source) -> str:
     """The text of ``i64 run(table)``, which returns 0, or 1 where an input is not finite but must be.
 
     The table holds, each in 8 bytes, the addresses of the arrays of inputs, of the outputs, of the
     constants and of the work array, and the number m of states.  Arrays hold one state after
     another.  A block of as many states as there are lanes is gathered into rows of the work array,
-    inputs first, then outputs; lanes beyond the last state repeat it.
+    inputs first, then outputs; lanes beyond the last state repeat it.  Blocks go ``source.blocks`` at a time
+    through each piece, while its code is at hand, and the rest one by one.
     """
-    T, lanes, mask = shape.type, shape.lanes, shape.mask
-    names = [*(f"x{j}" for j in range(len(shape.given))), "y", "c", "w"]
-    table = "".join(_entry(i, name, "ptr") for i, name in enumerate(names))
-    table += _entry(len(names), "m", "i64")
-    states = "".join(_STATE.format(l=lane) for lane in range(lanes))
-    gathers, row, before, bad = "", 0, "block", "zeroinitializer"
-    for j, count in enumerate(shape.given):
-        if count:
-            gathers += _gather(shape, j, row, before, bad)
-            row, before, bad = row + count, f"from{j}", f"%worse{j}"
-    bad = "zeroinitializer" if shape.loose else bad
-    calls = "".join(f"  call void @piece{i}(ptr %c, ptr %w)\n" for i in range(pieces))
+    last = len(shape.given)
+    table = "".join(_entry(last + i, name, "ptr") for i, name in enumerate("ycw"))
+    turns, before = "", "entry"
+    for blocks in sorted({source.blocks, 1}, reverse=True):
+        turns += _turn(shape, source, blocks, before)
+        before = f"after{blocks}"
+    declared = "" if shape.lanes == 1 else _MASKED.format(T=shape.type, mask=shape.mask, suffix=shape.suffix)
     return f"""
+{declared}{_gathering(shape)}{_scattering(shape, inputs, outputs)}
 define i64 @run(ptr %table) {{
 entry:
-{table}  %last = sub i64 %m, 1
-  %none = icmp eq i64 %m, 0
-  br i1 %none, label %done, label %block
-block:
-  %k = phi i64 [0, %entry], [%knext, %after]
-{states}{gathers}  br label %check
-check:
-  %bad = or {mask} {bad}, zeroinitializer
-  %word = bitcast {mask} %bad to i{lanes}
-  %any = icmp ne i{lanes} %word, 0
-  br i1 %any, label %refuse, label %work
+{table}{_entry(last + 3, "m", "i64")}{turns}  ret i64 0
 refuse:
   ret i64 1
-work:
-{calls}  %yrow = getelementptr {T}, ptr %w, i64 {inputs}
-{_scatter(shape, outputs) if outputs else "  br label %after"}
-after:
-  %knext = add i64 %k, {lanes}
-  %again = icmp ult i64 %knext, %m
-  br i1 %again, label %block, label %done
-done:
-  ret i64 0
 }}
+"""
+
+
+def _turn(shape: Shape, source: Source, blocks: int, before: str) -> str:
+    """The text of a loop that takes ``blocks`` blocks of states a turn, as long as there are so many."""
+    T, lanes, name = shape.type, shape.lanes, f"of{blocks}"
+    gathers, good = "", "false"
+    for v in range(blocks):
+        gathers += f"""\
+  %k{name}_{v} = add i64 %k{name}, {v * lanes}
+  %w{name}_{v} = getelementptr {T}, ptr %w, i64 {v * source.rows}
+  %bad{name}_{v} = call i1 @gather(ptr %table, i64 %k{name}_{v}, ptr %w{name}_{v})
+  %worse{name}_{v} = or i1 {good}, %bad{name}_{v}
+  %mid{name}_{v} = getelementptr {T}, ptr %w{name}_{v}, i64 {source.middle}
+"""
+        good = f"%worse{name}_{v}"
+    calls = "".join(
+        f"  call void @piece{i}(ptr %c, ptr %mid{name}_{v})\n"
+        for i in range(source.pieces)
+        for v in range(blocks)
+    )
+    scatters = "".join(
+        f"  call void @scatter(ptr %table, i64 %k{name}_{v}, ptr %w{name}_{v})\n" for v in range(blocks)
+    )
+    start = "0" if before == "entry" else f"%k{before.replace('after', 'of')}"
+    refused = "false" if shape.loose else good
+    return f"""\
+  br label %{name}
+{name}:
+  %k{name} = phi i64 [{start}, %{before}], [%next{name}, %work{name}]
+  %end{name} = add i64 %k{name}, {(blocks - 1) * lanes}
+  %more{name} = icmp ult i64 %end{name}, %m
+  br i1 %more{name}, label %turn{name}, label %after{blocks}
+turn{name}:
+{gathers}  br i1 {refused}, label %refuse, label %work{name}
+work{name}:
+{calls}{scatters}  %next{name} = add i64 %k{name}, {blocks * lanes}
+  br label %{name}
+after{blocks}:
 """
 
 
@@ -101,6 +125,17 @@ def _entry(i: int, name: str, type: str) -> str:
 """
 
 
+def _states(shape: Shape) -> str:
+    """Code that reads m, and the numbers of the states from k on, one for each lane."""
+    text = _entry(len(shape.given) + 3, "m", "i64") + "  %last = sub i64 %m, 1\n"
+    return text + "".join(_STATE.format(l=lane) for lane in range(shape.lanes))
+
+
+_MASKED = """\
+declare {T} @llvm.masked.load.{suffix}.p0(ptr, i32, {mask}, {T})
+declare void @llvm.masked.store.{suffix}.p0({T}, ptr, i32, {mask})
+
+"""
 # the state of lane l
 _STATE = """\
   %next{l} = add i64 %k, {l}
@@ -109,92 +144,134 @@ _STATE = """\
 """
 
 
-def _gather(shape: Shape, j: int, row: int, before: str, bad: str) -> str:
-    """Code that copies input array j into rows; x - x is nan where x is infinite or nan."""
-    T, t, mask, count = shape.type, shape.number, shape.mask, shape.given[j]
-    starts = reads = ""
-    for lane in range(shape.lanes):
-        name = f"{j}_{lane}"
-        value = f"%v{j}" if lane + 1 == shape.lanes else f"%row{name}"
-        starts += f"""\
-  %from{name} = mul i64 %state{lane}, {count}
-  %start{name} = getelementptr {t}, ptr %x{j}, i64 %from{name}
-"""
-        reads += f"""\
-  %place{name} = getelementptr {t}, ptr %start{name}, i64 %i{j}
-"""
-        if shape.lanes == 1:
-            reads += f"  {value} = load {t}, ptr %place{name}\n"
-        else:
-            into = f"%row{j}_{lane - 1}" if lane else "poison"
-            reads += f"""\
-  %number{name} = load {t}, ptr %place{name}
-  {value} = insertelement {T} {into}, {t} %number{name}, i32 {lane}
-"""
-    return f"""\
-{starts}  %rows{j} = getelementptr {T}, ptr %w, i64 {row}
-  br label %gather{j}
-gather{j}:
-  %i{j} = phi i64 [0, %{before}], [%inext{j}, %gather{j}]
-  %bad{j} = phi {mask} [{bad}, %{before}], [%worse{j}, %gather{j}]
-{reads}  %to{j} = getelementptr {T}, ptr %rows{j}, i64 %i{j}
-  store {T} %v{j}, ptr %to{j}
-  %zero{j} = fsub {T} %v{j}, %v{j}
-  %wrong{j} = fcmp uno {T} %zero{j}, %zero{j}
-  %worse{j} = or {mask} %bad{j}, %wrong{j}
-  %inext{j} = add i64 %i{j}, 1
-  %more{j} = icmp ult i64 %inext{j}, {count}
-  br i1 %more{j}, label %gather{j}, label %from{j}
-from{j}:
+def _gathering(shape: Shape) -> str:
+    """A function that copies a block of states into rows, and tells whether a number is not finite."""
+    text, row, before, bad = "", 0, "block", "zeroinitializer"
+    for j, count in enumerate(shape.given):
+        if count:
+            copied, before, bad = _gather(shape, j, row, before, bad)
+            text, row = text + _entry(j, f"x{j}", "ptr") + copied, row + count
+    return f"""
+define internal i1 @gather(ptr %table, i64 %k, ptr %w) {{
+block:
+{_states(shape)}{text}  %bad = or {shape.mask} {bad}, zeroinitializer
+  %word = bitcast {shape.mask} %bad to i{shape.lanes}
+  %any = icmp ne i{shape.lanes} %word, 0
+  ret i1 %any
+}}
 """
 
 
-def _scatter(shape: Shape, count: int) -> str:
-    """Code that copies rows of outputs into their array; repeated lanes write the same again.
+def _gather(shape: Shape, j: int, row: int, before: str, bad: str) -> tuple[str, str, str]:
+    """Code that copies input array j into rows, its last label, and the truth that a number is bad.
 
-    As many rows as there are lanes are transposed in registers, and each state's part is stored as
-    one vector; of the last rows, fewer than there are lanes, number by number.
+    x - x is nan where x is infinite or nan.
     """
-    t, lanes = shape.number, shape.lanes
-    text = "".join(
-        f"""\
-  %yfrom{lane} = mul i64 %state{lane}, {count}
-  %ystart{lane} = getelementptr {t}, ptr %y, i64 %yfrom{lane}
-"""
-        for lane in range(lanes)
-    )
-    squares = range(0, count - count % lanes, lanes)
-    before = "work"
-    for name, rows in (("ysquare", squares), ("ysingle", range(squares.stop, count))):
-        if rows:
-            text += _copies(shape, name, before, rows)
-            before = f"{name}s"
-    return text + "  br label %after"
-
-
-def _copies(shape: Shape, name: str, before: str, rows: range) -> str:
-    """A loop over rows of outputs, ``rows.step`` at a time: one, or as many as there are lanes."""
-    T, t, lanes, text = shape.type, shape.number, shape.lanes, ""
-    values = [f"%{name}value{r}" for r in range(rows.step)]
-    for r, value in enumerate(values):
-        text += f"""\
+    T, mask = shape.type, shape.mask
+    text = _starts(shape, f"x{j}", shape.given[j])
+    text += f"  %rows{j} = getelementptr {T}, ptr %w, i64 {row}\n"
+    for name, rows, numbers in _squares(shape, f"x{j}", shape.given[j]):
+        values = [f"%{name}state{lane}" for lane in range(shape.lanes)]
+        read = "".join(
+            _place(shape.number, f"{name}from{lane}", f"x{j}start{lane}", name)
+            + f"  {value} = {_read(shape, f'%{name}from{lane}', numbers)}\n"
+            for lane, value in enumerate(values)
+        )
+        turned, values = _transposed(shape, name, values)
+        read += turned
+        found = f"%{name}bad"
+        for r, value in enumerate(values[:numbers]):
+            read += f"""\
   %{name}row{r} = add i64 %{name}, {r}
-  %{name}from{r} = getelementptr {T}, ptr %yrow, i64 %{name}row{r}
-  {value} = load {T}, ptr %{name}from{r}
+{_place(T, f"{name}to{r}", f"rows{j}", f"{name}row{r}")}  store {T} {value}, ptr %{name}to{r}
+  %{name}zero{r} = fsub {T} {value}, {value}
+  %{name}wrong{r} = fcmp uno {T} %{name}zero{r}, %{name}zero{r}
+  %{name}worse{r} = or {mask} {found}, %{name}wrong{r}
 """
-    if rows.step == lanes:
-        turned, values = _transposed(shape, values)
-        text, stored = text + turned, T
-    else:
-        whole, stored = values[0], t
-        values = [f"%{name}number{lane}" for lane in range(lanes)]
+            found = f"%{name}worse{r}"
+        held = f"  %{name}bad = phi {mask} [{bad}, %{before}], [{found}, %{name}loop]\n"
+        text, before, bad = text + _loop(name, before, rows, held + read), f"{name}s", found
+    return text, before, bad
+
+
+def _scattering(shape: Shape, inputs: int, outputs: int) -> str:
+    """A function that copies rows of outputs into their array; repeated lanes write the same again."""
+    T, before, text = shape.type, "block", _starts(shape, "y", outputs)
+    for name, rows, numbers in _squares(shape, "y", outputs):
+        values, copied = [f"%{name}value{r}" for r in range(numbers)], ""
+        for r, value in enumerate(values):
+            copied += f"""\
+  %{name}row{r} = add i64 %{name}, {r}
+{_place(T, f"{name}from{r}", "yrow", f"{name}row{r}")}  {value} = load {T}, ptr %{name}from{r}
+"""
+        turned, values = _transposed(shape, name, values + ["poison"] * (shape.lanes - numbers))
+        copied += turned
         for lane, value in enumerate(values):
-            text += f"  {value} = extractelement {T} {whole}, i32 {lane}\n"
-    for lane, value in enumerate(values):
-        text += f"""\
-  %{name}to{lane} = getelementptr {t}, ptr %ystart{lane}, i64 %{name}
-  store {stored} {value}, ptr %{name}to{lane}, align {8 if t == "double" else 4}
+            copied += _place(shape.number, f"{name}to{lane}", f"ystart{lane}", name)
+            copied += f"  {_write(shape, value, f'%{name}to{lane}', numbers)}\n"
+        text, before = text + _loop(name, before, rows, copied), f"{name}s"
+    return f"""
+define internal void @scatter(ptr %table, i64 %k, ptr %w) {{
+block:
+{_states(shape)}{_entry(len(shape.given), "y", "ptr")}  %yrow = getelementptr {T}, ptr %w, i64 {inputs}
+{text}  ret void
+}}
 """
+
+
+def _starts(shape: Shape, array: str, count: int) -> str:
+    """Code for the places of the states in an array of ``count`` numbers a state."""
+    lines = [
+        f"  %{array}at{lane} = mul i64 %state{lane}, {count}\n"
+        + _place(shape.number, f"{array}start{lane}", array, f"{array}at{lane}")
+        for lane in range(shape.lanes)
+    ]
+    return "".join(lines)
+
+
+def _squares(shape: Shape, array: str, count: int) -> list[tuple[str, range, int]]:
+    """Loops that copy an array: a name, where their turns begin, and the numbers of a state in one turn.
+
+    They are as many as there are lanes, so that each state's are one vector, and these are transposed in
+    registers; the rest, fewer, goes in one turn.
+    """
+    lanes, rest = shape.lanes, count % shape.lanes
+    loops = [
+        (f"{array}square", range(0, count - rest, lanes), lanes),
+        (f"{array}rest", range(count - rest, count, lanes), rest),
+    ]
+    return [each for each in loops if each[1]]
+
+
+def _place(type: str, name: str, start: str, index: str) -> str:
+    return f"  %{name} = getelementptr {type}, ptr %{start}, i64 %{index}\n"
+
+
+def _read(shape: Shape, place: str, numbers: int) -> str:
+    """The text that reads a state's numbers; where they are fewer than the lanes, none behind them."""
+    T, size = shape.type, shape.size
+    if numbers == shape.lanes:
+        return f"load {T}, ptr {place}, align {size}"
+    mask = _first(shape, numbers)
+    return f"call {T} @llvm.masked.load.{shape.suffix}.p0(ptr {place}, i32 {size}, {mask}, {T} poison)"
+
+
+def _write(shape: Shape, value: str, place: str, numbers: int) -> str:
+    """The text that writes a state's numbers, as :func:`_read` reads them."""
+    T, size = shape.type, shape.size
+    if numbers == shape.lanes:
+        return f"store {T} {value}, ptr {place}, align {size}"
+    mask = _first(shape, numbers)
+    return f"call void @llvm.masked.store.{shape.suffix}.p0({T} {value}, ptr {place}, i32 {size}, {mask})"
+
+
+def _first(shape: Shape, numbers: int) -> str:
+    """A mask that is true in the first lanes."""
+    return f"{shape.mask} <{', '.join(f'i1 {lane < numbers}'.lower() for lane in range(shape.lanes))}>"
+
+
+def _loop(name: str, before: str, rows: range, text: str) -> str:
+    """A loop with its index %name over ``rows``; ``before`` is the label from which it is entered."""
     return f"""\
   br label %{name}loop
 {name}loop:
@@ -206,25 +283,29 @@ def _copies(shape: Shape, name: str, before: str, rows: range) -> str:
 """
 
 
-def _transposed(shape: Shape, rows: list[str]) -> tuple[str, list[str]]:
+def _transposed(shape: Shape, name: str, rows: list[str]) -> tuple[str, list[str]]:
     """Code that transposes a square of values, and the names of the new rows.
 
     Each step exchanges the blocks beside the diagonal: of one number, then of 2 x 2, 4 x 4, ...
     """
     T, lanes, text, size = shape.type, shape.lanes, "", 1
     while size < lanes:
-        made = [f"%turned{size}_{r}" for r in range(lanes)]
-        for r, name in enumerate(made):
+        made = [f"%{name}turned{size}_{r}" for r in range(lanes)]
+        for r, value in enumerate(made):
             # a number comes from the first or second row of a pair, there with its column's index
             own = [e | size if r & size else e & ~size for e in range(lanes)]
             mask = ", ".join(f"i32 {i + lanes * bool(e & size)}" for e, i in enumerate(own))
             pair = f"{T} {rows[r & ~size]}, {T} {rows[r | size]}"
-            text += f"  {name} = shufflevector {pair}, <{lanes} x i32> <{mask}>\n"
+            text += f"  {value} = shufflevector {pair}, <{lanes} x i32> <{mask}>\n"
         rows, size = made, 2 * size
     return text, rows
 
 
 PIECE = 4000  # operations in one function
+WIDE = 3000  # the same on vectors, whose instructions are longer
+BLOCKS = 2  # of states that go through each of several pieces in turn, since reading its code takes long
+HELD = 2000  # rows of a block at most, so that those of all blocks are at hand
+NEAR = 128  # rows to whose places instructions need one byte, before and behind a pointer
 OPERATION = ("fadd", "fsub", "fmul", "fdiv")
 RELAXED = " contract arcp"
 ARGUMENTS = "ptr noalias readonly %c, ptr noalias %w"  # constants, and the work array
@@ -235,19 +316,23 @@ class Source:
     """The text of a program's functions, and the size of its work array."""
 
     text: str
-    rows: int  # for inputs, outputs and values that pieces pass on; each of ``lanes`` numbers
+    rows: int  # of a block, for inputs, outputs and values that pieces pass on; each of ``lanes`` numbers
     pieces: int
+    blocks: int  # that go through each piece in turn
+    middle: int  # the row to which pieces are given a pointer
 
 
 def source_of(program: ScalarProgram, shape: Shape, piece: int) -> Source:
     """The functions of a program, which the module's ``run`` calls (:mod:`kkt.machine.emission`)."""
     parts = -(-len(program) // piece) or 1
     work, rows = rows_of(program, parts, piece)
-    wanted = wanted_by(program)
+    wanted, several = wanted_by(program), parts > 1
+    middle = program.inputs + len(program.outputs) + NEAR if several else 0
     text: list[str] = []
     for part in range(parts):
-        text += _piece(program, shape, part, piece, work, wanted)
-    return Source("\n".join(text), rows, parts)
+        text += _piece(program, shape, part, piece, work, wanted, middle)
+    blocks = BLOCKS if several and shape.lanes > 1 and rows <= HELD else 1
+    return Source("\n".join(text), rows, parts, blocks, middle)
 
 
 def operation(shape: Shape, op: int, a: str, b: str) -> str:
@@ -270,7 +355,10 @@ def broadcast(shape: Shape, pointer: str, name: str) -> Iterator[str]:
 
 
 def rows_of(program: ScalarProgram, parts: int, piece: int) -> tuple[list[int], int]:
-    """(T,) the row of each result that a later piece reads, else -1, and the number of rows."""
+    """(T,) the row of each result that a later piece reads, else -1, and the number of rows.
+
+    A result is put into the first row that is free, so that few rows hold most of them.
+    """
     T, first = len(program), program.first
     made = np.arange(T) // piece
     last = made.copy()
@@ -282,11 +370,12 @@ def rows_of(program: ScalarProgram, parts: int, piece: int) -> tuple[list[int], 
     leaving: list[list[int]] = [[] for _ in range(parts + 1)]  # rows by the first piece without them
     for i in np.flatnonzero(last > made).tolist():
         while now <= made[i]:
-            free += leaving[now]
+            for left in leaving[now]:
+                heapq.heappush(free, left)
             now += 1
         if not free:
             free, top = [top], top + 1
-        row[i] = free.pop()
+        row[i] = heapq.heappop(free)
         leaving[int(last[i]) + 1].append(int(row[i]))
     return row.tolist(), top
 
@@ -306,8 +395,9 @@ def _piece(
     piece: int,
     work: Sequence[int],
     wanted: dict[int, list[int]],
+    middle: int,
 ) -> Iterator[str]:
-    """The function of one piece; its arguments are the constants and the work array."""
+    """The function of one piece; its arguments are the constants and row ``middle`` of the work array."""
     first, inputs = program.first, program.inputs
     T, t = shape.type, shape.number
     begin, end = part * piece, min((part + 1) * piece, len(program))
@@ -327,11 +417,11 @@ def _piece(
             yield from broadcast(shape, f"p{slot}", f"v{slot}")
             return
         row = slot - 2 if slot < first else work[slot - first]
-        yield f"%p{slot} = getelementptr {T}, ptr %w, i64 {row}"
+        yield f"%p{slot} = getelementptr {T}, ptr %w, i64 {row - middle}"
         yield f"%v{slot} = load {T}, ptr %p{slot}"
 
     def store(value: str, row: int, name: str) -> Iterator[str]:
-        yield f"%q{name} = getelementptr {T}, ptr %w, i64 {row}"
+        yield f"%q{name} = getelementptr {T}, ptr %w, i64 {row - middle}"
         yield f"store {T} {value}, ptr %q{name}"
 
     def outputs(slot: int) -> Iterator[str]:

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from . import store
 from .builtin import FEW, HELD, Builtin, builtin, known, symbols, text
-from .emission import PIECE, Shape, driver, source_of
-from .recorder import ScalarProgram
+from .emission import PIECE, WIDE, Shape, driver, source_of
+from .recorder import ScalarProgram, depth_first
 
 LONG = 200_000  # operations beyond which short compile time matters more than fast code
 LONGEST = 1_000_000  # operations of machine code at most
-SHORT = 250  # operations in a piece of a program of several pieces, for few live registers
+SHORT = 200  # operations in a piece of a program of several pieces, for few live registers
 ROW = 64  # bytes, of the longest row of the work array
 
 
@@ -106,13 +106,16 @@ def compiled(
     inputs, outputs = program.inputs, len(program.outputs)
     target, about = _target(level=0 if len(program) > LONG else 1)
     content = (inputs, program.op, program.a, program.b, program.outputs, len(program.constants))
+    piece = min(piece, WIDE) if lanes > 1 else piece
     name = store.key("code", about, astuple(shape), piece, *content)
     kept = store.read(name)
     if kept is None:
-        source = source_of(program, shape, piece if len(program) <= piece else min(piece, SHORT))
+        if len(program) > piece:
+            program, piece = depth_first(program), min(piece, SHORT)
+        source = source_of(program, shape, piece)
         root = f"declare {shape.type} @llvm.sqrt.{shape.suffix}({shape.type})\n"
-        code = _object(root + source.text + driver(shape, inputs, outputs, source.pieces), target)
-        work = source.rows * lanes * np.dtype(dtype).itemsize
+        code = _object(root + source.text + driver(shape, inputs, outputs, source), target)
+        work = source.blocks * source.rows * lanes * np.dtype(dtype).itemsize
         kept = {"code": np.frombuffer(code, dtype=np.uint8), "work": np.array(work)}
         store.write(name, kept)
     engine, address = _load(kept["code"].tobytes(), target)
