@@ -18,7 +18,6 @@ TOLD = {"A": "a block of the matrix", "x": "the unknowns of a block"}
 def blocks_of(system: Matrix) -> dict[str, Any]:
     """Names, sizes and couplings of the blocks, as the page's block graph takes them; and their places."""
     structure = system.structure
-    pairs = np.zeros((2, 0), dtype=np.int64) if structure.pairs is None else structure.pairs
     return {
         "names": [str(name) for name in structure.names],
         "parent": structure.parent.tolist(),
@@ -27,7 +26,7 @@ def blocks_of(system: Matrix) -> dict[str, Any]:
         "letters": LETTERS,
         "rows": 0,
         "armature": structure.armature.astype(int).tolist(),
-        "pairs": pairs.T.tolist(),
+        "pairs": structure.pairs.T.tolist(),
         "at": places_of(structure.graph),
     }
 

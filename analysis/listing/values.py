@@ -369,19 +369,10 @@ class Values:
     def _given(self, letter: str, place: int) -> tuple[Leaf, int]:
         """A block of (4) and its sign; G_ck has that of its side, minus on a loop's first body."""
         if letter == "G":
-            index, sign = self._sides[place]
-            return Leaf(("input", letter), index), sign
+            side = self.structure.sides[place]
+            return Leaf(("input", letter), (self.structure.n + side.tie, side.body)), side.sign
         loop = self.structure.n if letter in ("gamma", "compliance") else 0
         return Leaf(("input", letter), (loop + place,)), 1
-
-    @cached_property
-    def _sides(self) -> list[tuple[tuple[int, int], int]]:
-        """Loop, body and sign of each block of G."""
-        return [
-            ((c, k), sign)
-            for c, tie in enumerate(self.structure.ties, self.structure.n)
-            for k, sign in zip(tie.bodies, tie.signs, strict=True)
-        ]
 
     def _original(self, ref: Ref) -> tuple[int, bool, int]:
         """The value that a use of a copy stands for: sign, whether transposed, value."""

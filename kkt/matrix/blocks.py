@@ -6,7 +6,7 @@ Of a symmetric matrix of one's own that is how it is cut into blocks (:class:`Pa
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
@@ -53,15 +53,27 @@ class Tie(NamedTuple):
     compliant: bool  # its own square block is nonzero
 
 
-def sides_of(ties: Sequence[Tie]) -> NDArray[np.int64]:
-    """(rows of G, 3): for each row its multiplier, its body, and its sign, -1 on the first body."""
-    found, start = [np.zeros((0, 3), dtype=np.int64)], 0
-    for tie in ties:
-        rows = start + np.arange(tie.rows)
+class Side(NamedTuple):
+    """A block G of a loop or contact: its rows on one body."""
+
+    tie: int  # number of the loop
+    body: int
+    sign: int
+    rows: slice  # of G, those of all sides
+    own: slice  # its multipliers
+
+
+def sides_of(ties: Sequence[Tie]) -> tuple[Side, ...]:
+    """The blocks G of loops and contacts, in the order in which their rows stand in G."""
+    found: list[Side] = []
+    row = first = 0
+    for c, tie in enumerate(ties):
+        own = slice(first, first + tie.rows)
         for k, sign in zip(tie.bodies, tie.signs, strict=True):
-            found.append(np.stack([rows, np.full(tie.rows, k), np.full(tie.rows, sign)], axis=1))
-        start += tie.rows
-    return np.concatenate(found)
+            found.append(Side(c, k, sign, slice(row, row + tie.rows), own))
+            row += tie.rows
+        first += tie.rows
+    return tuple(found)
 
 
 _NEUTRAL: Any = None  # what __post_init__ puts in its place says that there is nothing of the kind
@@ -150,21 +162,22 @@ class Structure:
         return {tie.name: c for c, tie in enumerate(self.ties)}
 
     @cached_property
-    def sides(self) -> tuple[tuple[int, int, int], ...]:
-        """Of each block G of loops and contacts: its loop, its body and its sign."""
-        return tuple(
-            (c, k, sign)
-            for c, tie in enumerate(self.ties)
-            for k, sign in zip(tie.bodies, tie.signs, strict=True)
-        )
+    def sides(self) -> tuple[Side, ...]:
+        return sides_of(self.ties)
 
     @cached_property
-    def sides_on(self) -> dict[int, list[tuple[int, int, int]]]:
-        """Of each body with rows of loops or contacts: the loop, the number of its block G, its sign."""
-        found: dict[int, list[tuple[int, int, int]]] = {}
-        for side, (c, k, sign) in enumerate(self.sides):
-            found.setdefault(k, []).append((c, side, sign))
+    def sides_on(self) -> dict[int, list[int]]:
+        """Of each body with rows of loops or contacts: the numbers of its sides."""
+        found: dict[int, list[int]] = {}
+        for number, side in enumerate(self.sides):
+            found.setdefault(side.body, []).append(number)
         return found
+
+    @cached_property
+    def rows_of_G(self) -> NDArray[np.int64]:
+        """(3, rows of G): for each row its multiplier, its body, and its sign, -1 on a loop's first body."""
+        rows = [(r, x.body, x.sign) for x in self.sides for r in range(x.own.start, x.own.stop)]
+        return np.array(rows, dtype=np.int64).reshape(-1, 3).T
 
     @cached_property
     def levels(self) -> list[NDArray[np.int64]]:
@@ -308,7 +321,7 @@ class Partition(Structure):
 
     kinds: ClassVar[tuple[str, ...]] = ("", "x", "", "", "", "")
 
-    pairs: NDArray[np.int64] | None = None  # (2, e) coupled blocks, once each
+    pairs: NDArray[np.int64] = field(kw_only=True)  # (2, e) coupled blocks, once each
 
     @cached_property
     def graph(self) -> nx.Graph[Any]:
@@ -318,8 +331,7 @@ class Partition(Structure):
         graph = nx.Graph()
         for name, size, own in zip(self.names, self.dof.tolist(), self.armature.tolist(), strict=True):
             graph.add_node(name, size=size, diagonal=own)
-        ends = np.zeros((2, 0), dtype=np.int64) if self.pairs is None else self.pairs
-        graph.add_edges_from((self.names[i], self.names[j]) for i, j in ends.T.tolist())
+        graph.add_edges_from((self.names[i], self.names[j]) for i, j in self.pairs.T.tolist())
         return graph
 
     def spelled(self, group: Any) -> list[tuple[str, Hashable]]:

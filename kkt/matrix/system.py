@@ -27,7 +27,7 @@ from ..base.shown import CELLS, LARGEST, Shown, spy
 from ..model.joints import GENERAL
 from ..model.spatial import Array, levels, lift, locked_inertia, transpose
 from ..model.tree import BodyTree, compile_tree, require_graph
-from .blocks import KINDS, Block, Partition, Structure, Tie, sides_of
+from .blocks import KINDS, Block, Partition, Structure, Tie
 from .entries import Entries, Pattern, assemble, own_entries, pattern_of, step_of
 from .state import State, coordinates, state_of
 
@@ -178,7 +178,7 @@ class System(Shown):
     @property
     def _sides(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """For every row of ``entries.G``: its multiplier among the unknowns, its body, its sign."""
-        multiplier, body, sign = sides_of(self.structure.ties).T
+        multiplier, body, sign = self.structure.rows_of_G
         multiplier = multiplier + self._tree_size
         return multiplier, body, sign
 

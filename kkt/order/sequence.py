@@ -272,8 +272,7 @@ class BlockGraph:
         """(2, e) off-diagonal blocks that are nonzero at the start, once each."""
         n, parent = self.structure.n, self.structure.parent
         if isinstance(self.structure, Partition):
-            ends = self.structure.pairs
-            return np.zeros((2, 0), dtype=np.int64) if ends is None else QDD * n + ends
+            return QDD * n + self.structure.pairs
         k = np.arange(n)
         inner = np.flatnonzero(parent >= 0)
         forces = (FJ, FC) if self.split else (F,)

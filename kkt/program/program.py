@@ -489,7 +489,7 @@ def instruction_bodies(program: Program, parent: Owners) -> Owners:
 def _input_body(program: Program, letter: str, number: int) -> int:
     """The body that an input block belongs to; -1 for what belongs to a loop as a whole."""
     if letter == "G" and program.symbolic is not None:
-        return program.symbolic.plan.graph.structure.sides[number][1]
+        return program.symbolic.plan.graph.structure.sides[number].body
     return -1 if letter in ("gamma", "compliance", "lam", "dlam", "beside") else int(number)
 
 

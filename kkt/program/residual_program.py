@@ -114,14 +114,16 @@ class _Equations(Writer):
         value = self.sub(self.input("b", k, (6, 1)), self.mul(self.input("M", k, (6, 6)), pdd))
         for moved in carried:
             value = self.add(value, moved)
-        for c, side, sign in self.structure.sides_on.get(k, []):
-            G, lam = self.G(c, side, sign), self.input("lam", c, (self.structure.ties[c].rows, 1))
+        for number in self.structure.sides_on.get(k, []):
+            c, G = self.G(number)
+            lam = self.input("lam", c, (self.structure.ties[c].rows, 1))
             value = self.sub(value, self.mul(G.T, lam))
         return value
 
-    def G(self, c: int, side: int, sign: int) -> Ref:
-        G = self.input("G", side, (self.structure.ties[c].rows, 6))
-        return G if sign > 0 else -G
+    def G(self, number: int) -> tuple[int, Ref]:
+        side = self.structure.sides[number]
+        G = self.input("G", number, (self.structure.ties[side.tie].rows, 6))
+        return side.tie, G if side.sign > 0 else -G
 
     def constraints(self, pdd: Mapping[int, Ref | None]) -> dict[Block, Ref | None]:
         """-gamma - G pdd + compliance lam of every loop."""
@@ -132,9 +134,9 @@ class _Equations(Writer):
             if tie.compliant:
                 own = self.input("compliance", c, (tie.rows, tie.rows))
                 value[c] = self.add(value[c], self.mul(own, self.input("lam", c, (tie.rows, 1))))
-        for k, ends in self.structure.sides_on.items():
-            for c, side, sign in ends:
-                value[c] = self.sub(value[c], self.mul(self.G(c, side, sign), pdd[k]))
+        for k, numbers in self.structure.sides_on.items():
+            for c, G in map(self.G, numbers):
+                value[c] = self.sub(value[c], self.mul(G, pdd[k]))
         for c, tie in enumerate(self.structure.ties):
             rows[Block("lam", tie.name)] = value[c]
         return rows

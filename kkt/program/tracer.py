@@ -247,13 +247,12 @@ class Tracer:
 
     def enter_constraints(self) -> None:
         """G_2 pdd_2 - G_1 pdd_1 - compliance lambda = -gamma, and its transpose."""
-        n, w, fronts, side = self.n, self.write, self.fronts, 0
-        for c, tie in enumerate(self.graph.structure.ties):
+        n, w, fronts, structure = self.n, self.write, self.fronts, self.graph.structure
+        for number, side in enumerate(structure.sides):
+            G = w.input("G", number, (structure.ties[side.tie].rows, 6))
+            fronts.set(LAM * n + side.tie, PDD * n + side.body, G if side.sign > 0 else -G)
+        for c, tie in enumerate(structure.ties):
             own = LAM * n + c
-            for k, sign in zip(tie.bodies, tie.signs, strict=True):
-                G = w.input("G", side, (tie.rows, 6))
-                fronts.set(own, PDD * n + k, G if sign > 0 else -G)
-                side += 1
             if tie.compliant:
                 fronts.set(own, own, -w.input("compliance", c, (tie.rows, tie.rows)))
             fronts.set_rhs(own, -w.input("gamma", c, (tie.rows, 1)))

@@ -236,10 +236,8 @@ def residual(system: System, entries: Entries, solution: dict[Block, Any]) -> di
     for k, b in enumerate(names):
         if offset[k] < offset[k + 1]:
             rows[Block("qdd", b)] = effort[offset[k] : offset[k + 1]]
-    first = 0
-    for tie in system.structure.ties:
-        rows[Block("lam", tie.name)] = closed[first : first + tie.rows]
-        first += tie.rows
+    for side in system.structure.sides:
+        rows[Block("lam", system.structure.ties[side.tie].name)] = closed[side.own]
     return rows
 
 
@@ -267,15 +265,10 @@ def rows_of(system: System, e: Entries, x: Unknowns, minus: int) -> Unknowns:
         if e.A.size:
             effort = effort + e.A * qdd
     closed = e.gamma + minus * e.compliance * lam
-    first = side = 0
-    for tie in system.structure.ties:
-        own = slice(first, first + tie.rows)
-        for k, sign in zip(tie.bodies, tie.signs, strict=True):
-            G = e.G[..., side : side + tie.rows, :] * (1 if minus > 0 else sign)
-            closed[..., own] = closed[..., own] + matvec(G, pdd[..., k, :])
-            force[..., k, :] = force[..., k, :] + matvec(transpose(G), lam[..., own])
-            side += tie.rows
-        first += tie.rows
+    for _, k, sign, there, own in system.structure.sides:
+        G = e.G[..., there, :] * (1 if minus > 0 else sign)
+        closed[..., own] = closed[..., own] + matvec(G, pdd[..., k, :])
+        force[..., k, :] = force[..., k, :] + matvec(transpose(G), lam[..., own])
     return Unknowns(force, effort, motion, closed)
 
 

@@ -84,8 +84,8 @@ class Matrix(Shown):
     @cached_property
     def given(self) -> list[tuple[int, int, NDArray[np.float64]]]:
         """(row block, column block, entries) of A's upper triangle, where a block has an entry."""
-        own, pairs = np.flatnonzero(self.structure.armature), self.structure.pairs
-        ends = np.concatenate([np.tile(own, (2, 1)), *([] if pairs is None else [pairs])], axis=1)
+        own = np.flatnonzero(self.structure.armature)
+        ends = np.concatenate([np.tile(own, (2, 1)), self.structure.pairs], axis=1)
         table = self.matrix.tocsr()
         return [(i, j, table[self.rows[i]][:, self.rows[j]].toarray()) for i, j in ends.T.tolist()]
 

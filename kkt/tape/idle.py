@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix.blocks import sides_of
 from ..matrix.entries import LETTERS, ROUNDINGS, UNIT, Entries, unit_motions
 from ..matrix.system import System
 from ..model.tree import BodyTree
@@ -83,7 +82,7 @@ def _slowest(system: System, e: Entries) -> Floats | None:
     size = np.sqrt(np.abs(H.diagonal()))
     size = 1.0 / np.where(size > 0.0, size, 1.0)  # every joint by itself has the energy 1
     J = np.zeros((len(e.gamma), len(size)))
-    row, body, sign = sides_of(system.structure.ties).T
+    row, body, sign = system.structure.rows_of_G
     np.add.at(J, row, sign[:, None] * np.einsum("gi,giN->gN", e.G, twists[body]))
     if not np.isfinite(J := J * size).all():  # LAPACK would not end
         return None

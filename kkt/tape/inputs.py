@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix.blocks import Tie
+from ..matrix.blocks import Tie, sides_of
 from ..matrix.entries import LETTERS, Entries, Pattern
 from ..model.tree import BodyTree
 from ..program.program import Ref, Writer
@@ -44,11 +44,6 @@ class InputSlots:
     def multipliers(self) -> NDArray[np.int64]:
         """(constraints + 1,) start of each constraint's multipliers."""
         return np.cumsum([0, *(tie.rows for tie in self.ties)])
-
-    @cached_property
-    def sides(self) -> NDArray[np.int64]:
-        """(sides + 1,) start of each side's rows of G."""
-        return np.cumsum([0, *(tie.rows for tie in self.ties for _ in tie.bodies)])
 
     @cached_property
     def _entries(self) -> dict[str, Scalars]:
@@ -160,7 +155,7 @@ class InputSlots:
         if letter == "H":
             return self.slots("S")[self.offset[k] : self.offset[k + 1]]
         if letter == "G":
-            return self.slots("G")[self.sides[k] : self.sides[k + 1]]
+            return self.slots("G")[sides_of(self.ties)[k].rows]
         if letter in ("gamma", "compliance", "lam", "dlam"):
             own = self.slots(letter)[self.multipliers[k] : self.multipliers[k + 1]]
             return np.diag(own) if letter == "compliance" else own[:, None]
