@@ -24,7 +24,7 @@ from collections.abc import Collection
 
 from ..matrix.blocks import Block
 from ..matrix.system import System
-from ..program.derivatives import MotionColumns, Rows, cross
+from ..program.columns import MotionColumns, Rows, cross
 from ..program.program import Program, Ref, Writer
 
 

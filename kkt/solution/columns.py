@@ -19,8 +19,7 @@ from ..matrix.entries import UNIT, Entries, size_of, weight_of
 from ..matrix.system import System, require_system
 from ..model.fields import checked, shape_of
 from ..order.sequence import OrderLike
-from ..program.columns import ContinuedProgram
-from ..program.derivatives import solve
+from ..program.columns import ContinuedProgram, solve
 from ..program.tracer import require_general
 from ..proof.certify import BITS_PER_DIGIT, bits_for, entries_in_balls, proved_bits
 from ..proof.idle import beyond_range, wider
@@ -302,13 +301,13 @@ def derivatives(system: System, order: OrderLike | Tape, format: str | Format = 
     """d qdd / dq, dqd and dtau (N, N) of forward dynamics, by the same pivots as qdd.
 
     Equation (4) of Ascher, Pai & Cloutier 1996 is K x = r, so that dx = K^-1 (dr - dK x): further
-    right-hand sides, which follow from the model's formulas (:mod:`kkt.program.derivatives`).
+    right-hand sides, which follow from the model's formulas (:mod:`kkt.program.columns`).
     Number types are those of :func:`kkt.eliminate`; the digits of ``ball:D`` are proved.  Armature,
     damping, springs and implicit steps count; dry friction is constant but for its jump at rest.
     External wrenches keep their components in the frames of their bodies.
 
     With closed loops and contacts (4) has rows of lambda, and ``dlam`` their derivatives
-    (:mod:`kkt.program.derivatives`).  The rows are differentiated as functions of any state: q and qd
+    (:mod:`kkt.program.columns`).  The rows are differentiated as functions of any state: q and qd
     vary freely, whether the loop stays closed or not.  Rows are those of the loop's frame c, whose
     compliance and gains are constant.
 

@@ -14,8 +14,7 @@ from ..matrix.blocks import Block
 from ..matrix.closures import Closure
 from ..matrix.system import System
 from ..model.joints import GENERAL, TYPES, brackets
-from ..program.columns import ContinuedProgram
-from ..program.derivatives import Closing, Motion, MotionColumns, Pair, Pairs, Right, solve
+from ..program.columns import Closing, ContinuedProgram, Motion, MotionColumns, Pair, Pairs, Right, solve
 from ..program.program import Program, Writer
 from .emit import mirrored
 from .inputs import Given
