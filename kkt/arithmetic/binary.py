@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -197,3 +198,54 @@ class Fixed(Format):
         from . import floats
 
         return Runner(floats.fixed, 2.0**self.fraction, float(self.top))
+
+
+# by name ----------------------------------------------------------------------------------------
+
+EXPONENT_BITS = (2, 10)
+NAMED = {
+    f.name: f
+    for f in (
+        Binary("float16", 11, -14, 15),
+        Binary("bfloat16", 8, -126, 127),
+        Binary("tf32", 11, -126, 127),
+        # 8-bit formats of the Open Compute Project (2023): e4m3 has no infinities, but more range
+        Binary("e4m3", 4, -6, 8, infinite=False, largest=448.0),
+        Binary("e5m2", 3, -14, 15),
+    )
+}
+
+
+def by_name(name: str) -> Format | None:
+    """The format of a name such as bfloat16, float32:up, p11e5:zero or q16.16; None for other text."""
+    point = re.fullmatch(r"q(\d{1,9})\.(\d{1,9})", name)
+    if point is not None:
+        return Fixed(name, int(point[1]), int(point[2]))
+    base, colon, suffix = name.partition(":")
+    found = Binary("float32", 24) if base == "float32" else NAMED.get(base) or _bits(name, base)
+    return _in_mode(name, found, suffix) if found is not None and colon else found
+
+
+def _bits(name: str, base: str) -> Binary | None:
+    """pBITS or pBITSeEXPONENT: an IEEE 754 format by its bits of significand and exponent."""
+    match = re.fullmatch(r"p(\d{1,9})(?:e(\d{1,9}))?", base)
+    if match is None:
+        return None
+    exponent = int(match[2] or 8)
+    least, most = EXPONENT_BITS
+    if not least <= exponent <= most:
+        raise FormatError(f"format {name!r}: {exponent} exponent bits; use {least} to {most}, as in p11e5")
+    emax = (1 << (exponent - 1)) - 1
+    return Binary(base, int(match[1]), 1 - emax, emax)
+
+
+def _in_mode(name: str, format: Binary, suffix: str) -> Format:
+    mode, _, seed = suffix.partition(":")
+    if mode == "nearest" and not seed:
+        return format
+    if mode not in MODES or (seed and (mode != "stochastic" or not re.fullmatch(r"\d{1,18}", seed))):
+        raise FormatError(
+            f"format {name!r}: {suffix!r} is no rounding mode; use {format.name}:zero, :up, :down, "
+            ":stochastic or :stochastic:SEED with a whole number"
+        )
+    return replace(format, name=name, rounding=mode, seed=int(seed or 0))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, Mixed, get_format
-from ..arithmetic.names import EXPONENT_BITS
+from ..arithmetic.binary import EXPONENT_BITS
 from ..base.errors import SingularError
 from ..matrix.entries import LETTERS, ROUNDINGS, UNIT, Entries
 from ..matrix.system import System, least_size

@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arithmetic import Fixed, Format, get_format
+from ..arithmetic import Format, get_format
 from ..arithmetic.formats import precision
 from ..arithmetic.shadows import DoublePairs
 from ..base.errors import FormatError, LoopError, ModelError, OrderError, SingularError
@@ -180,7 +180,7 @@ def _first(
     failed = first_bad(tape, pivots) if chosen.on_arrays else None
     steps = _steps(tape, chosen, watched, reference, reach, given, number)
     found = elimination_of(system, tape, chosen, solution, steps, failed)
-    if isinstance(chosen, Fixed) and found.failed_at is not None:
+    if not chosen.relative and found.failed_at is not None:
         beyond = overflow(system, tape, chosen, entries)
         if beyond is not None:  # the overflow is named, whatever it made of a pivot
             return replace(found, failed_at=beyond)

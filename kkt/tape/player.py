@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.binary import Fixed
 from ..arithmetic.formats import DIV, SQRT, Chunk, Format, Runner
 from ..arithmetic.objects import InObjects, ZeroDivisor, each
 from ..base.errors import FormatError, Refusal, SingularError
@@ -266,7 +265,7 @@ def _owner(system: System, letter: str, row: int) -> str:
     return f"body {names[row]!r}"
 
 
-def overflow(system: System, tape: Tape, chosen: Fixed, entries: Entries) -> str | None:
+def overflow(system: System, tape: Tape, chosen: Any, entries: Entries) -> str | None:
     """The first operation whose result is beyond the format's words, in a sentence; or None.
 
     The tape is read once more.  ``entries`` are rounded to the format already.
@@ -291,7 +290,7 @@ def _where(system: System, tape: Tape, operation: int) -> str:
     return f"{name}step {int(step[0]) + 1}"
 
 
-def _beyond(chosen: Fixed, exact: Fraction, size: Fraction) -> str:
+def _beyond(chosen: Any, exact: Fraction, size: Fraction) -> str:
     whole = math.floor(math.log2(size)) + 2
     mend = f"use at least {whole} bits before the point"
     if whole < chosen.bits:
