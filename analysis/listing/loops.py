@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -64,20 +64,14 @@ class Folder:
         """Terms of one shape become one, over a set of bodies or under a condition."""
         groups: dict[tuple[Any, ...], list[list[Any]]] = {}
         for place, one in enumerate(sums):
-            for key, term in _keys(one):
-                if key not in groups:
-                    groups[key] = [[] for _ in sums]
-                groups[key][place].append(term.node)
-        ordered = self._in_order(groups, sums)
+            for term in one.terms:
+                groups.setdefault(_key(term), [[] for _ in sums])[place].append(term.node)
+        # in the order of the longest sum; groups that it lacks come last
+        longest = max(sums, key=lambda one: len({_key(term) for term in one.terms}))
+        ordered = dict.fromkeys([*map(_key, longest.terms), *groups])
         kind = sums[0].kind
         terms = [self.term(contexts, key[0], groups[key], kind == "list") for key in ordered]
         return Sum(tuple(terms), kind)
-
-    def _in_order(self, groups: dict[Any, Any], sums: Sequence[Sum]) -> list[tuple[Any, ...]]:
-        """Groups in the order of the longest sum; groups that it lacks come last."""
-        longest = max(sums, key=lambda one: len({key for key, _ in _keys(one)}))
-        order = list(dict.fromkeys(key for key, _ in _keys(longest)))
-        return [*order, *(key for key in groups if key not in order)]
 
     def term(self, contexts: list[Context], sign: int, found: list[list[Any]], ordered: bool) -> Term:
         """Terms of one shape: one a context, or a sum over a set, with as many letters as it needs."""
@@ -151,14 +145,9 @@ class Folder:
         return over, inner
 
 
-def _keys(one: Sum) -> Iterator[tuple[tuple[Any, ...], Term]]:
-    """Terms with what must agree for them to fold; the same bodies twice are told apart."""
-    times: Counter[tuple[Any, ...]] = Counter()
-    for term in one.terms:
-        key = (term.sign, shape(term.node))
-        place = (*key, tuple(bodies(term.node)))
-        yield (*key, times[place]), term
-        times[place] += 1
+def _key(term: Term) -> tuple[Any, ...]:
+    """What must agree for terms to fold."""
+    return term.sign, shape(term.node)
 
 
 def bodies(node: Any) -> Iterator[int]:

@@ -13,6 +13,7 @@ from sphinx.pycode import ModuleAnalyzer
 
 project = "Pivotree"
 author = "The Pivotree founders"
+project_copyright = f"2026, {author}"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 root_doc = "docs/index"
