@@ -57,10 +57,29 @@ def linearise(op, x, y, r, xs, ys, rs, error, slopes):  # pragma: no cover
 
 
 @njit(cache=True, error_model="numpy")
-def contribute(op, dst, a, b, error, slopes, adjoint, out):  # pragma: no cover
+def settle(op, dst, a, b, size, error, slopes, lost, settled, whole):  # pragma: no cover
+    """Mark results (m,) that are right to a rounding: what operands had lost is rounded away there.
+
+    ``whole`` is the whole error of such a result, and the error of its rounding of any other; size (m,)
+    is that of a rounding, and lost (slots,) the whole errors of what slots hold, in place.
+    """
+    k = 0
+    for i in range(len(op)):
+        x, y = lost[a[i]], lost[b[i]]
+        if op[i] > 1:
+            x, y = slopes[k, 0] * x, slopes[k, 1] * y
+            k += 1
+        total = error[i] + x + (-y if op[i] == 1 else y)
+        settled[i] = abs(total) <= size[i]
+        whole[i] = total if settled[i] else error[i]
+        lost[dst[i]] = total
+
+
+@njit(cache=True, error_model="numpy")
+def contribute(op, dst, a, b, error, slopes, settled, adjoint, out):  # pragma: no cover
     """Reverse sweep: adjoint (slots,) in place; out (m,) is each result's adjoint times its error.
 
-    error and slopes are those of ``linearise``.
+    error and slopes are those of ``linearise``, or error and settled, if any, those of ``settle``.
     """
     k = len(slopes)
     for i in range(len(op) - 1, -1, -1):
@@ -73,6 +92,8 @@ def contribute(op, dst, a, b, error, slopes, adjoint, out):  # pragma: no cover
             continue
         adjoint[d] = 0.0
         out[i] = bar * error[i]
+        if len(settled) and settled[i]:
+            continue
         if kind == 0:
             adjoint[a[i]] += bar
             adjoint[b[i]] += bar

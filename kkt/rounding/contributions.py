@@ -13,14 +13,14 @@ adjoints, the contributions, add up to the run's value minus the shadow's.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format, shadows
-from ..arithmetic.formats import precision
+from ..arithmetic.formats import Chunk, precision
 from ..base.errors import FormatError, SizeError
 from ..matrix.entries import Entries
 from ..tape.player import signed, started, watched
@@ -45,6 +45,7 @@ class Linearised:
     slopes: Floats  # (products and quotients, 2) derivatives by both operands
     overflow: int | None  # the first operation whose result is not a number
     rest: Floats | float = 0.0  # (slots,) what a shadow of two doubles holds beyond ``exact``
+    settled: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))  # of Settled, if any
 
     def output(self, slot: int) -> float:
         """The run's value of a signed slot."""
@@ -79,11 +80,30 @@ class Linearised:
                 piece.b,
                 self.errors[here],
                 self.slopes[bent - k : bent],
+                self.settled[here],
                 adjoint,
                 out[here],
             )
             end, bent = end - m, bent - k
         return out, adjoint
+
+
+class Settled:
+    """The results of a run that are right to a rounding, and the errors (length,) that count with them.
+
+    What the operands of such a result had lost is rounded away there, and its error is all its own.
+    """
+
+    def __init__(self, tape: Tape) -> None:
+        self.whole: Floats = np.empty(tape.length)
+        self.settled: NDArray[np.bool_] = np.zeros(tape.length, dtype=bool)
+        self.lost: Floats = np.zeros(tape.slots)
+
+    def add(self, at: int, chunk: Chunk, size: Floats, error: Floats, slopes: Floats) -> None:
+        """Look at the next operations; ``size`` (m,) is that of a rounding of their results."""
+        op, dst, a, b = chunk.op, chunk.dst, chunk.a, chunk.b
+        here = slice(at, at + len(chunk))
+        shadows.settle(op, dst, a, b, size, error, slopes, self.lost, self.settled[here], self.whole[here])
 
 
 def linearised(
@@ -92,11 +112,13 @@ def linearised(
     format: Format,
     shadow: str | None = None,
     given: Mapping[str, NDArray[Any]] | None = None,
+    settled: Settled | None = None,
 ) -> Linearised:
     """Run a tape in a format of kind "float" beside a shadow in float64 or dd.
 
     The shadow is float64 where that has twice the format's digits, else dd, if ``shadow`` is None.
-    ``given`` has doubles that are inputs beside (4), by letter; they are rounded as (4) is.
+    ``given`` has doubles that are inputs beside (4), by letter; they are rounded as (4) is.  ``settled``
+    is filled.
     Raises FormatError for formats that do not round to a float, SizeError for a tape of more than
     1e8 operations.
 
@@ -132,6 +154,9 @@ def linearised(
         xs, ys, rs = (np.ascontiguousarray(column.real) for column in others)
         here = errors[at : at + m], slopes[bent : bent + k]
         shadows.linearise(chunk.op, x, y, r, xs, ys, rs, *here)
+        if settled is not None:
+            size = np.abs(r, dtype=float) if format.relative else np.ones(m)
+            settled.add(at, chunk, format.unit * size, *here)
         bad = np.flatnonzero(~np.isfinite(r))
         if overflow is None and len(bad):
             overflow = at + int(bad[0])
@@ -155,9 +180,10 @@ def reached(
     """(steps,) error of the worst joint acceleration by each pivot's operations, over max |qdd|.
 
     In units of rounding: the unit roundoff of what runs, 2^-24 of float32.  Operations before the
-    first pivot count to it.  ``entries``, ``number`` and ``bits`` are those of
-    :class:`kkt.rounding.observe.Watch`.  None for a tape of more than 4e7 operations, and where a
-    result is not a number.
+    first pivot count to it.  Of two accounts that both add up to the error, the one of the lesser
+    squares: that of local errors, and that of :class:`Settled`.  ``entries``, ``number`` and ``bits``
+    are those of :class:`kkt.rounding.observe.Watch`.  None for a tape of more than 4e7 operations, and
+    where a result is not a number.
     """
     found = np.zeros(tape.program.groups)
     slots = [place.ravel() for block, place in tape.solution.items() if block.kind == "qdd"]
@@ -165,27 +191,31 @@ def reached(
         return found
     if tape.length > MOST_REACHED:
         return None
-    joints = np.concatenate(slots)
+    joints, settled = np.concatenate(slots), Settled(tape)
     if traceable(format):
-        run = linearised(tape, entries, format)
+        run = linearised(tape, entries, format, settled=settled)
         size, unit = np.abs(run.exact[np.abs(joints)]), format.unit
         off = np.abs((run.v - run.exact) - run.rest)[np.abs(joints)]
     else:
-        run, off, size = _of_objects(tape, entries, format, joints, number, bits)
+        run, off, size = _of_objects(tape, entries, format, joints, settled, number, bits)
         unit = 1.0  # their errors are in units already
     scale = size.max() * unit if format.relative else unit
     if not scale > 0.0:
         return found
     worst = int(joints[np.argmax(np.nan_to_num(off, nan=np.inf))])
-    errors = run.contributions({worst: 1.0}, keep=False) / scale
-    if not np.isfinite(errors).all():
-        return None
-    at = 0
+    accounts = run, replace(run, errors=settled.whole, settled=settled.settled)
+    found = np.array([_by_pivot(tape, each.contributions({worst: 1.0}, keep=False)) for each in accounts])
+    return np.abs(found[np.argmin(np.hypot.reduce(found, 1))]) / scale if np.isfinite(found).all() else None
+
+
+def _by_pivot(tape: Tape, contributions: Floats) -> Floats:
+    """(steps,) sums."""
+    found, at = np.zeros(tape.program.groups), 0
     for chunk in tape.chunks():
         here = slice(at, at + len(chunk))
-        found += np.bincount(np.maximum(chunk.step, 0), weights=errors[here], minlength=len(found))
+        found += np.bincount(np.maximum(chunk.step, 0), weights=contributions[here], minlength=len(found))
         at += len(chunk)
-    return np.abs(found)
+    return found
 
 
 def _of_objects(
@@ -193,6 +223,7 @@ def _of_objects(
     entries: Entries,
     format: Format,
     joints: NDArray[np.int64],
+    settled: Settled,
     number: Callable[[float], Any] | None,
     bits: int,
 ) -> tuple[Linearised, Floats, Floats]:
@@ -200,10 +231,11 @@ def _of_objects(
     seen = Watch(tape, entries, format, True, number=number, bits=bits)
     (errors, slopes), bent = _room(tape), 0
     for piece in seen:
-        m, k = len(piece.op), int(np.count_nonzero(piece.op > 1))
+        op, k = piece.chunk.op, int(np.count_nonzero(piece.chunk.op > 1))
         columns = (piece.x.tolist(), piece.y.tolist(), piece.r.tolist())
-        here = errors[piece.at : piece.at + m], slopes[bent : bent + k]
-        shadows.linearise_objects(seen.read, round(-seen.log_unit), piece.op, *columns, *here)
+        here = errors[piece.at : piece.at + len(op)], slopes[bent : bent + k]
+        shadows.linearise_objects(seen.read, round(-seen.log_unit), op, *columns, *here)
+        settled.add(piece.at, piece.chunk, piece.size if format.relative else np.ones(len(op)), *here)
         bent += k
     assert seen.shadow is not None
     with precision(bits):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import objects, shadows
-from ..arithmetic.formats import Format, Runner, precision
+from ..arithmetic.formats import Chunk, Format, Runner, precision
 from ..arithmetic.objects import InObjects, leading, of_any, read_once, size
 from ..arithmetic.shadows import Shadow, residue, shadow_of
 from ..base.errors import FormatError
@@ -44,8 +44,7 @@ class Operations(NamedTuple):
     """
 
     at: int  # operations before the first of these
-    op: NDArray[np.int8]  # add 0, sub 1, mul 2, div 3
-    step: NDArray[np.int32]  # group of pivots, -1 before the first
+    chunk: Chunk  # what they are: op (add 0, sub 1, mul 2, div 3), slots, and the group of pivots, step
     x: NDArray[Any]  # in the type that carries the format
     y: NDArray[Any]
     r: NDArray[Any]
@@ -113,7 +112,7 @@ class Watch:
             if self.residues is not None:
                 shadows.follow(chunk, self.residues, zero)
                 _zeros_told(chunk.op < 2, zero[: len(chunk)], cancelled, absorbed)
-            yield Operations(at, chunk.op, chunk.step, x, y, r, *here)
+            yield Operations(at, chunk, x, y, r, *here)
 
     def shares(self, absorbed: Floats) -> tuple[Floats, Floats]:
         """The parts of smaller operands that sums do not keep: as fractions and in bits.
@@ -225,10 +224,11 @@ def observe(
     operations, cancelled, zeros = (np.zeros(count, dtype=np.int64) for _ in range(3))
     absorbed, size = np.zeros(count), np.zeros(count)
     for piece in seen:
-        starts = np.append(0, 1 + np.flatnonzero(piece.step[1:] != piece.step[:-1]))
-        step = piece.step[starts]  # of consecutive operations that belong to one
-        np.add.at(operations, step, np.diff(starts, append=len(piece.step)))
-        np.add.at(zeros, piece.step[piece.cancelled < 0], 1)
+        of = piece.chunk.step
+        starts = np.append(0, 1 + np.flatnonzero(of[1:] != of[:-1]))
+        step = of[starts]  # of consecutive operations that belong to one
+        np.add.at(operations, step, np.diff(starts, append=len(of)))
+        np.add.at(zeros, of[piece.cancelled < 0], 1)
         for most, column in ((cancelled, piece.cancelled), (absorbed, piece.absorbed), (size, piece.size)):
             np.maximum.at(most, step, np.maximum.reduceat(column, starts).astype(most.dtype))
     shares = seen.shares(absorbed[:-1])

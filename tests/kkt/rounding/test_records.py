@@ -112,7 +112,7 @@ def test_every_operation_against_fractions(name, monkeypatch):
         for piece in step(self):
             read = objects.of_ball if name.startswith("ball") else objects.of_any
             numbers = [[objects.fraction(read(x)) for x in column] for column in (piece.x, piece.y, piece.r)]
-            pieces.append((piece.op.copy(), numbers, piece.cancelled.copy(), piece.absorbed.copy()))
+            pieces.append((piece.chunk.op.copy(), numbers, piece.cancelled.copy(), piece.absorbed.copy()))
             yield piece
 
     monkeypatch.setattr(Watch, "__iter__", kept)
@@ -202,6 +202,16 @@ def test_what_the_rounding_of_one_pivot_leaves_in_qdd_is_the_whole_error(name):
     exact = kkt.certify(system, 60, rounded_to=format)
     unit = format.unit if format.relative else format.unit / exact.size
     assert step.reached * unit == pytest.approx(float(exact.error(found.qdd)), rel=0.02, abs=0.0)
+
+
+def test_what_a_rounding_takes_away_again_does_not_arrive():
+    """Example 3: the first pivot's error of 16 bits goes in the second, where a result is nearly a float."""
+    system = kkt.build(kkt.load("example3:m1=1e5,angle=0.3"))
+    for order, most in (("projected_abm", 2), ("crbm", 18)):
+        for name in ("float32", "p24"):
+            found = kkt.eliminate(system, orderings.get(order), name, reach=True)
+            bits = np.log2(1.0 + float(kkt.certify(system, 60, rounded_to=name).error(found.qdd)) * 2.0**24)
+            assert reached_bits(found) == pytest.approx(bits, abs=0.6) and most - 2 < bits < most, name
 
 
 def test_bits_that_arrive_are_alike_in_every_type_of_number():

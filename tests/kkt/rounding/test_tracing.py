@@ -48,8 +48,8 @@ def test_every_operation_against_fractions(spec, order, name):
     seen, sums, zeros, carried = 0, 0, 0, 0
     for piece in Watch(tape, system.entries, format):
         assert piece.at == seen
-        seen += len(piece.op)
-        for i, op in enumerate(piece.op):
+        seen += len(piece.chunk.op)
+        for i, op in enumerate(piece.chunk.op):
             cancelled, absorbed = (0, Fraction(0))
             if op < 2:
                 sums += 1
@@ -70,9 +70,9 @@ def test_steps_gather_what_the_operations_say():
     gathered = observe(tape, system.entries, FLOAT32, True).steps
     columns = {
         key: np.concatenate([getattr(p, key).copy() for p in Watch(tape, system.entries, FLOAT32, True)])
-        for key in ("step", "cancelled", "absorbed", "size")
+        for key in ("cancelled", "absorbed", "size")
     }
-    number = columns["step"]
+    number = np.concatenate([chunk.step for chunk in tape.chunks()])
     for g in np.unique(number[number >= 0]):
         here = number == g
         assert gathered.operations[g] == here.sum()
