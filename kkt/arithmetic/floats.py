@@ -194,7 +194,7 @@ def _uniform(seed, count):  # pragma: no cover
     return np.float64(z >> np.uint64(11)) * 2.0**-53
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy")
 def _to_grid(z, rest, g, count):  # pragma: no cover
     """z + rest rounded to a format, in a mode other than to nearest.
 
@@ -272,7 +272,7 @@ def _negative_zero(op, x, y):  # pragma: no cover
     return op < 2 and (math.copysign(1.0, x) < 0.0 or math.copysign(1.0, y) < 0.0)
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy")
 def _operand(x, g, count):  # pragma: no cover
     if g.mode == NATIVE:
         return x
