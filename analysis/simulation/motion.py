@@ -138,15 +138,26 @@ class Motion:
 
     def rates(self, y: NDArray[Any]) -> NDArray[Any]:
         """(m, nx + N) in the type of y; the accelerations are formed in the kernel's format."""
-        sound = np.isfinite(y)
-        if not sound.all():  # a try that has overflowed
-            whole = sound.all(1)[:, None]
-            return np.where(whole, self.rates(np.where(whole, y, y.dtype.type(1.0))), np.nan)
+        nx = self.nx
         # a kernel takes a fiftieth of the time for contiguous arrays in its own type, one row a state
-        x, qd = np.ascontiguousarray(y[:, : self.nx]), np.ascontiguousarray(y[:, self.nx :])
-        tau = np.full(qd.shape, self.tau, self.kernel.number.dtype)
-        qdd = self.kernel(x, qd, tau)
-        return np.concatenate([self.kernel.rate(x, qd), qdd.astype(y.dtype)], axis=1)
+        x, qd = np.ascontiguousarray(y[:, :nx]), np.ascontiguousarray(y[:, nx:])
+        tau = self._repeated[0]
+        if len(tau) < len(y):
+            tau = self._repeated[0] = np.full(qd.shape, self.tau, self.kernel.number.dtype)
+        try:
+            qdd = self.kernel(x, qd, tau[: len(y)])
+        except kkt.ModelError:
+            whole = np.isfinite(y).all(1)[:, None]
+            if whole.all():
+                raise
+            # a try that has overflowed
+            return np.where(whole, self.rates(np.where(whole, y, y.dtype.type(1.0))), np.nan)
+        return np.concatenate([self.kernel.places.rate(x, qd), qdd.astype(y.dtype)], axis=1)
+
+    @cached_property
+    def _repeated(self) -> list[NDArray[Any]]:
+        """tau for as many states as have come at once."""
+        return [np.empty((0, len(self.tau)), self.kernel.number.dtype)]
 
     def doubt(self, y: NDArray[Any], *wrench: NDArray[Any]) -> str | None:
         """At how many of some states (m, nx + N) the accelerations do not hold, and why; or None.
