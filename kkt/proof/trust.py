@@ -35,8 +35,8 @@ How the error and the zero pivot are found depends on the digits that a solver h
   residual or the forces on joints give reason, it runs again, several times, on entries perturbed by
   :data:`kkt.matrix.entries.ROUNDINGS` roundings: every operation then rounds otherwise, and the
   distance of the answers is the error, the data's own rounding included.  Pivots are not inspected:
-  an answer is refused whose error is :data:`NO_BIT` or more, unless in equilibrium, or whose backward error exceeds the
-  bound.  For up to 2000 bodies it is also checked whether (4) itself is singular.
+  an answer is refused whose error is :data:`NO_BIT` or more, unless in equilibrium, or whose backward
+  error exceeds the bound.  For up to 2000 bodies it is also checked whether (4) itself is singular.
 
 The same elimination beside itself in about twice the digits: what a format's numbers are worth.
 
