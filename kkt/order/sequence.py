@@ -20,20 +20,7 @@ from .. import order as room
 from ..base.errors import OrderError, close_names
 from ..base.foreign import foreign, unfit
 from ..base.shown import Shown
-from ..matrix.blocks import (
-    FC,
-    FJ,
-    KINDS,
-    LAM,
-    LINKS,
-    PDD,
-    QDD,
-    Block,
-    F,
-    Partition,
-    Structure,
-    require_structure,
-)
+from ..matrix.blocks import FC, FJ, LAM, LINKS, PDD, QDD, Block, F, Partition, Structure, require_structure
 
 if TYPE_CHECKING:
     from ..matrix.system import System
@@ -446,7 +433,7 @@ def _arrays(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Kind, number of the body, and group of every block that a sequence names.  Raises OrderError."""
     kind_of = {kind: i for i, kind in enumerate(structure.kinds)}
-    index = [_places(structure, kind) for kind in range(len(KINDS))]
+    index = [_places(structure, kind) for kind in range(len(structure.kinds))]
     kinds: list[int] = []
     members: list[int] = []
     groups: list[int] = []
@@ -468,7 +455,7 @@ def _unknown_block(entry: Any, step: int, name: str, structure: Structure) -> st
     if isinstance(structure, Partition):
         name_of = entry[1] if isinstance(entry, tuple) and len(entry) == 2 and entry[0] == "x" else entry
         return f"order {name!r}: step {step} names the unknown block {_hinted(name_of, structure.names)}"
-    if isinstance(entry, str) and entry in KINDS:
+    if isinstance(entry, str) and entry in structure.kinds:
         return (
             f"order {name!r}: step {step} holds {entry!r} by itself; a block is a pair "
             f"({entry!r}, body), and a step a list of blocks: [({entry!r}, body)]"
@@ -476,10 +463,10 @@ def _unknown_block(entry: Any, step: int, name: str, structure: Structure) -> st
     if not (isinstance(entry, tuple | list) and len(entry) == 2):
         return f"order {name!r}: step {step} holds {entry!r}; a block is a pair ('pdd', body)"
     kind, body = entry
-    if kind not in KINDS:
-        return f"order {name!r}: step {step} names kind {kind!r}; use {', '.join(KINDS)}"
+    if kind not in structure.kinds:
+        return f"order {name!r}: step {step} names kind {kind!r}; use {', '.join(structure.kinds)}"
     what = "loop" if kind == "lam" else "body"
-    members = _members(structure, KINDS.index(kind))
+    members = _members(structure, structure.kinds.index(kind))
     return f"order {name!r}: step {step} names the unknown {what} {_hinted(body, members)}"
 
 

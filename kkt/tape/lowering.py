@@ -30,24 +30,9 @@ from ..matrix.entries import LETTERS, RIGHT_HAND_SIDE
 from ..model.spatial import skew
 from ..program.program import Instruction, Program, Ref
 from . import emit, rigid, rotations
+from . import lowering_kernels as kernels
 from .emit import Emitter, Scalars, large_factor
 from .inputs import InputSlots
-from .lowering_kernels import (
-    INPUT,
-    LARGE,
-    Packed,
-    Regions,
-    Steps,
-    Table,
-    Values,
-    allocated,
-    copy,
-    enter,
-    follow,
-    given_back,
-    meet,
-    release,
-)
 
 SHARED = 128  # entries of operands up to which templates are kept for other tapes
 PLAIN = ("mul", "add", "inner", "forward", "solve", "mirror")  # whose operands say all
@@ -172,9 +157,9 @@ def _template(
     return Template(*emitter.written(), out, start, passed, renamed is not None)
 
 
-def _table(size: int) -> Table:
+def _table(size: int) -> kernels.Table:
     """Room for as many entries, and states."""
-    return Table(np.full((size, 2), -1), np.zeros(size, dtype=np.int64), np.full((size, 3), -1))
+    return kernels.Table(np.full((size, 2), -1), np.zeros(size, dtype=np.int64), np.full((size, 3), -1))
 
 
 def _local(codes: NDArray[np.int8], start: int) -> Scalars:
@@ -196,9 +181,9 @@ class Known:
         self.codes: list[NDArray[np.int8]] = []  # patterns: 0, +-1, and +-2 for slots
         self.blocks: list[tuple[tuple[Any, ...], bytes]] = []  # their shapes and bytes
         self.variants: NDArray[np.int64] = np.full((64, 4), -1, dtype=np.int64)  # of each pattern, by its use
-        self.table: Table = _table(64)
+        self.table: kernels.Table = _table(64)
         none, zero = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
-        self._packed = Packed(
+        self._packed = kernels.Packed(
             *(zero, none.astype(np.int8), none, none, none, zero, none),
             *(np.zeros((2, 0), dtype=np.int64), zero, none, none.astype(bool)),
         )
@@ -219,7 +204,7 @@ class Known:
     def follow(self, state: int, patterns: list[int]) -> int:
         """The last state, which is made where it is new."""
         self._require(len(patterns))
-        return int(follow(self.table, self._count, state, np.array(patterns, dtype=np.int64)))
+        return int(kernels.follow(self.table, self._count, state, np.array(patterns, dtype=np.int64)))
 
     def _require(self, states: int) -> None:
         """Room for more states, with half of the places free."""
@@ -228,9 +213,9 @@ class Known:
             size *= 2
         if size > len(old.keys):
             self.table = _table(size)
-            enter(old, self.table)
+            kernels.enter(old, self.table)
 
-    def packed(self) -> Packed:
+    def packed(self) -> kernels.Packed:
         """All templates so far, one after another."""
         old = self._packed
         made = self.templates[len(old.kind) :]
@@ -245,7 +230,7 @@ class Known:
 
         kinds = [self.kind(len(t.op)) for t in made]
         shape = np.array([t.out.shape for t in made], dtype=np.int64).T
-        self._packed = Packed(
+        self._packed = kernels.Packed(
             *(begins(old.first, "op"), joined("op"), joined("a"), joined("b")),
             *(np.append(old.kind, kinds), begins(old.outs, "out"), joined("out")),
             *(np.concatenate([old.shape, shape], axis=1), begins(old.kept, "passed"), joined("passed")),
@@ -300,13 +285,13 @@ class Patterns:
         }
         self.pattern: NDArray[np.int64] = np.full(len(program.shapes) + len(self.wholes), -1, dtype=np.int64)
         self.pattern[len(program.shapes) :] = self.known.number(np.full((1, 1), 2))
-        self.steps: Steps = self._read()
+        self.steps: kernels.Steps = self._read()
         self._first = self._states()
 
     @property
     def large(self) -> NDArray[np.bool_]:
         """(instructions,) those that are factors that :func:`large_factor` writes."""
-        return self._first == LARGE
+        return self._first == kernels.LARGE
 
     def variant(self, ref: Ref) -> int:
         """The pattern of a reference: transposed, negated."""
@@ -319,15 +304,15 @@ class Patterns:
         LARGE, is a run by itself; who reads it keeps the pattern of its result.
         """
         known, done, first = self.known, np.zeros(2, dtype=np.int64), 0
-        places = np.flatnonzero(keep & (self._first != INPUT))
-        numbers = np.full(len(places), LARGE, dtype=np.int64)
+        places = np.flatnonzero(keep & (self._first != kernels.INPUT))
+        numbers = np.full(len(places), kernels.LARGE, dtype=np.int64)
         while first < len(places):
-            enough = meet(
+            enough = kernels.meet(
                 *(places, done, most, self.steps, self._first, self.pattern),
                 *(known.table, known.variants, numbers),
             )
             at = int(done[0])
-            large = at < len(places) and self._first[places[at]] == LARGE
+            large = at < len(places) and self._first[places[at]] == kernels.LARGE
             if at < len(places) and not large and not enough:
                 self._meet(int(places[at]))
                 continue
@@ -340,10 +325,10 @@ class Patterns:
     def walk(self, keep: NDArray[np.bool_]) -> Iterator[tuple[int, Template | None]]:
         """The places of instructions to ``keep``, with their templates; large factors have none."""
         for places, numbers in self.runs(keep, 1 << 18):
-            if numbers[0] == LARGE:
+            if numbers[0] == kernels.LARGE:
                 self._meet_large(self.program.instructions[places[0]])
             for place, number in zip(places.tolist(), numbers.tolist(), strict=True):
-                yield place, None if number == LARGE else self.known.templates[number]
+                yield place, None if number == kernels.LARGE else self.known.templates[number]
 
     def work(self) -> NDArray[np.int64]:
         """(groups + 1,) operations that qdd needs of each group, both ways; the last: before any."""
@@ -351,14 +336,14 @@ class Patterns:
         counts = np.zeros(program.groups + 1, dtype=np.int64)
         for places, numbers in self.runs(program.live(("qdd", "x")), 1 << 18):
             i = program.instructions[places[0]]
-            if numbers[0] == LARGE:
+            if numbers[0] == kernels.LARGE:
                 operations = self._meet_large(i)
                 np.add.at(counts, list(i.info) or [i.step] * len(operations), operations)
             else:
                 np.add.at(counts, self.steps.step[places], np.diff(self.known.packed().first)[numbers])
         return counts
 
-    def _read(self) -> Steps:
+    def _read(self) -> kernels.Steps:
         """Arguments of all instructions."""
         out, first, value, transposed, sign = self.program.operands
         args, step = (
@@ -370,7 +355,7 @@ class Patterns:
                 args = np.insert(args, first[place + 1], 4 * self.wholes[i.info[0]])
                 first = first + (np.arange(len(first)) > place)
         none = np.zeros(0, dtype=np.int64)
-        return Steps(out, step, first, args, none, none)
+        return kernels.Steps(out, step, first, args, none, none)
 
     def _states(self) -> Scalars:
         """Where each instruction begins to look for its template; LARGE for a large factor, or INPUT."""
@@ -390,9 +375,9 @@ class Patterns:
                 if i.info[0] in BLOCKS:
                     self.known.inputs[i.info] = found
             self.blocks[i.out], self.pattern[i.out] = found
-            return INPUT
+            return kernels.INPUT
         if i.op == "factor" and (i.info or self.program.shapes[i.out][0] > LARGEST):
-            return LARGE
+            return kernels.LARGE
         # a stack or a square has another template where other blocks of it are zero
         there = tuple([ref is None for ref in i.args]) if i.op in ("stack", "square") else ()
         return self.known.operation(i.op, i.symmetric, self._info(i), *there)
@@ -461,13 +446,14 @@ class Lowering(Patterns):
         self.written: int = 0
         first, rows, columns, held, holds = np.zeros((5, len(self.pattern)), dtype=np.int64)
         entries = np.zeros(36 * count + 16, dtype=np.int32)
-        self._values = Values(first, rows, columns, held, holds, entries)
+        self._values = kernels.Values(first, rows, columns, held, holds, entries)
         self._entries = 0  # that are taken
         self._put(self.blocks)
         room = count + 3 * np.count_nonzero(self.large)
         start, stop, kind, users, after, free, seen = np.zeros((7, room), dtype=np.int64)
         free[:] = -1
-        self._regions = Regions(start, stop, kind, users, after, free, seen, np.array([0, inputs.count]))
+        counts = np.array([0, inputs.count])
+        self._regions = kernels.Regions(start, stop, kind, users, after, free, seen, counts)
         self._listed = np.zeros(2 * count + 16, dtype=np.int64)
         end, ends = self._last_uses()
         self.steps = self.steps._replace(end=end, ends=ends)
@@ -484,7 +470,7 @@ class Lowering(Patterns):
         operations = np.zeros(len(program.instructions), dtype=np.int64)
         # a large factor is written in pieces, the others a chunk at a time
         for places, numbers in self.runs(program.kept, CHUNK):
-            if numbers[0] == LARGE:
+            if numbers[0] == kernels.LARGE:
                 before = self.written
                 yield from self._large(int(places[0]), program.instructions[places[0]])
                 operations[places] = self.written - before
@@ -568,7 +554,7 @@ class Lowering(Patterns):
             self._parts, whole = [], self._parts
             yield whole[0] if len(whole) == 1 else Chunk(*map(np.concatenate, columns))
 
-    def _copy(self, places: Scalars, numbers: Scalars, operations: int, packed: Packed) -> None:
+    def _copy(self, places: Scalars, numbers: Scalars, operations: int, packed: kernels.Packed) -> None:
         """Write instructions, by the numbers of their templates."""
         most = max(t.first + len(t.op) for t in map(self.known.templates.__getitem__, set(numbers.tolist())))
         lookup = np.zeros(max(2, most), dtype=np.int64)
@@ -578,7 +564,7 @@ class Lowering(Patterns):
         chunk = Chunk(np.empty(operations, np.int8), *np.empty((4, operations), dtype=np.int32))
         self._done[:2] = 0
         while self._done[0] < len(places):
-            copy(
+            kernels.copy(
                 *(places, numbers, self.steps, packed, self._regions),
                 *(self._values, self._listed, lookup, tuple(chunk), self._done),
             )
@@ -616,14 +602,14 @@ class Lowering(Patterns):
         self.pattern[i.out] = self.known.number(A)
         self._put({i.out: A})
         self._own(i.out, owned, ref.value)
-        interpreted(given_back)(self._regions, scratch)
+        interpreted(kernels.given_back)(self._regions, scratch)
         for value in self.steps.ends[self.steps.end[place] : self.steps.end[place + 1]]:
-            interpreted(release)(self._regions, self._values, self._listed, value)
+            interpreted(kernels.release)(self._regions, self._values, self._listed, value)
 
     def _allocate(self, size: int) -> int:
         kind = self.known.kind(size)
         self._require_lists()
-        return int(interpreted(allocated)(self._regions, kind, size))
+        return int(interpreted(kernels.allocated)(self._regions, kind, size))
 
     def _require_lists(self) -> None:
         """A list of free regions for each size."""
