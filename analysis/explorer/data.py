@@ -41,7 +41,8 @@ from pivotree.kkt import (
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import UNIT
 from pivotree.kkt.matrix.system import require_system
-from pivotree.kkt.model.gallery import chain, example2, example3
+from pivotree.kkt.model.examples import example2, example3
+from pivotree.kkt.model.gallery import chain
 from pivotree.kkt.order.sequence import TEN, Order, Plan, Rules, as_order
 from pivotree.kkt.solution.matrix import tape_of
 from pivotree.kkt.tape.inputs import pivot_rows

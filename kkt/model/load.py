@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,15 +106,15 @@ example1:q1=0.5 example2:m1=1e6 example3:m1=1e8,case=2 rr_arm quadruped:feet=4 h
 four_bar stewart delta gripper
 """
 EXAMPLES = {text.partition(":")[0]: text for text in _EXAMPLES.split()}
+FAMILIES = ("chain", "star", "binary", "comb", "random_tree")
 
 
 @cache
-def builders() -> dict[str, Builder]:
-    """The function behind each name of the gallery; numpy and networkx are loaded here."""
-    from . import gallery
-
-    known = vars(gallery)
-    return {name: known[name] for name in EXAMPLES}
+def builder(name: str) -> Builder:
+    """The function behind a name of the gallery; numpy and networkx are loaded here."""
+    module = "gallery" if name in FAMILIES else "examples"
+    build: Builder = getattr(import_module(f".{module}", __package__), name)
+    return build
 
 
 def arguments_of(build: Builder) -> dict[str, str]:
@@ -155,7 +156,7 @@ def from_spec(text: str) -> nx.DiGraph[Any]:
         if not told.startswith("did you mean"):
             told += f"; an installed robot is written robot:{name}, a file with its suffix"
         raise ModelError(f"gallery: {name!r} is unknown; {told}")
-    build = builders()[name]
+    build = builder(name)
     known = {key: kind for key, (kind, _) in _parameters(build).items()}
     given: dict[str, object] = {}
     for place, item in enumerate(rest.split(",") if rest.strip() else []):
@@ -289,7 +290,8 @@ def named_models() -> list[Named]:
     ['four_bar']
     """
     found = []
-    for name, build in builders().items():
+    for name in EXAMPLES:
+        build = builder(name)
         what = (inspect.getdoc(build) or "").partition("\n")[0].replace("``", "")
         found.append(Named("gallery", name, EXAMPLES[name], what, arguments_of(build), None))
     files = robot_files() if robots_folder() is not None else {}
