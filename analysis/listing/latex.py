@@ -9,7 +9,7 @@ from typing import Any
 from ..symbols import Symbol, escaped
 from .listing import Listing
 from .loops import Line, Loop
-from .nodes import Index, Node, Term
+from .nodes import Index, Term
 from .sets import ONLY, Condition, Set
 from .style import ATOM, PRODUCT, SUM, Style, summands
 from .text import head, loops_told, sets_told, told, turn_told
@@ -77,10 +77,6 @@ class Latex(Style):
 
     def function(self, name: str, args: tuple[Any, ...]) -> tuple[str, int]:
         return super().function(rf"\operatorname{{{name}}}", args)
-
-    def rows_of(self, node: Node) -> tuple[str, int]:
-        block = rf"\text{{{node.info[0]}}}{self.subscript(node.index)}"
-        return rf"[{self.text(node.args[0])}]_{{{block}}}", ATOM
 
     def part(self, term: Term) -> str:
         text = self.text(term.node)

@@ -266,8 +266,6 @@ def sequence(tree: Tree, loop: Loop) -> tuple[str, str]:
     for words, known in (("loops", list(tree.set("loops"))), ("turn", list(tree.turn))):
         if bodies and bodies in (known, known[::-1]):
             return _either_way(words, bodies != known), ""
-    if bodies == [tree.n]:
-        return "all loops", ""
     inside = set(bodies)
     upward = [k for k in tree.order if k in inside]
     for only in ("", "N", "C"):
@@ -383,8 +381,6 @@ def canonical(node: Any) -> Any:
     """Equal for expressions that differ by the order of summands only."""
     if isinstance(node, Sum):
         counted = Counter((term.sign, canonical(term.node)) for term in node.terms)
-        if node.kind == "list":
-            return (node.kind, tuple((t.sign, canonical(t.node)) for t in node.terms))
         return (node.kind, frozenset(counted.items()))
     if isinstance(node, Leaf):
         return node

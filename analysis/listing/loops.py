@@ -69,11 +69,10 @@ class Folder:
         # in the order of the longest sum; groups that it lacks come last
         longest = max(sums, key=lambda one: len({_key(term) for term in one.terms}))
         ordered = dict.fromkeys([*map(_key, longest.terms), *groups])
-        kind = sums[0].kind
-        terms = [self.term(contexts, key[0], groups[key], kind == "list") for key in ordered]
-        return Sum(tuple(terms), kind)
+        terms = (self.term(contexts, key[0], groups[key]) for key in ordered)
+        return Sum(tuple(terms), sums[0].kind)
 
-    def term(self, contexts: list[Context], sign: int, found: list[list[Any]], ordered: bool) -> Term:
+    def term(self, contexts: list[Context], sign: int, found: list[list[Any]]) -> Term:
         """Terms of one shape: one a context, or a sum over a set, with as many letters as it needs."""
         if all(len(nodes) <= 1 for nodes in found):
             there = [bool(nodes) for nodes in found]
@@ -82,7 +81,7 @@ class Folder:
             if node is not None:
                 return Term(sign, node, (), self.tree.name_condition(contexts, there))
         slots = [[tuple(bodies(node)) for node in nodes] for nodes in found]
-        over, inner = self.spread(contexts, slots, LETTERS, ordered)
+        over, inner = self.spread(contexts, slots, LETTERS)
         node = self.node(inner, [node for nodes in found for node in nodes])
         assert node is not None
         return Term(sign, node, tuple(over))
@@ -112,7 +111,7 @@ class Folder:
         return "3 sibling" if fine and parent[k] == parent[other] >= 0 else "4 beside"
 
     def spread(
-        self, contexts: list[Context], slots: list[list[tuple[int, ...]]], letters: str, ordered: bool = False
+        self, contexts: list[Context], slots: list[list[tuple[int, ...]]], letters: str
     ) -> tuple[list[tuple[str, Set]], list[Context]]:
         """Letters for the bodies that the contexts' own letters do not give.
 
@@ -131,7 +130,7 @@ class Folder:
             sets: list[dict[int, None]] = [{} for _ in where]
             for place, value in zip(owner, values, strict=True):
                 sets[place][value] = None
-            over.append((letter, self.tree.name_set(where, [tuple(x) for x in sets], ordered)))
+            over.append((letter, self.tree.name_set(where, [frozenset(x) for x in sets])))
             for context, value in zip(inner, values, strict=True):
                 context[letter] = value
             number: dict[tuple[int, int], int] = {}
@@ -224,10 +223,9 @@ def units_of(program: Program, tree: Tree) -> list[Unit]:
         body, kinds = number_of(tree.structure, record.blocks[0]), tuple(b.kind for b in record.blocks)
         before = result[-1] if result else None
         apart = bool(tree.turn) and kinds == ("fC",)  # forces in turn are steps of their own
-        if before is not None and record.factor == factor >= 0:  # one bracket, told by its first block
-            kinds = (before.kinds[-1][0], "and others")
-            result[-1] = Unit(before.body, (*before.kinds[:-1], kinds), (*before.pivots, number))
-        elif before is not None and before.body == body and not apart:
+        if record.factor == factor >= 0:
+            raise FoldingError("listing: a pivot of several blocks is told by its groups")
+        if before is not None and before.body == body and not apart:
             result[-1] = Unit(body, (*before.kinds, kinds), (*before.pivots, number))
         else:
             result.append(Unit(body, (kinds,), (number,)))

@@ -38,7 +38,6 @@ class Node(NamedTuple):
     solve    A^-1 c, A a leaf
     inner    c1^T A^-1 c2 by way of L^-1 c1 and L^-1 c2
     eye      the identity; info = size
-    part     rows of a stack that belong to a body, which is the index
     T        transposed
     others   operations of the block program by their own names
     """
@@ -59,10 +58,10 @@ class Term(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """A sum of terms, or the parts or the ordered list that an operation is made of."""
+    """A sum of terms, or the parts that an operation is made of."""
 
     terms: tuple[Term, ...]
-    kind: str = "sum"  # "parts": of a stack, square or rotation; "list": ordered
+    kind: str = "sum"  # "parts": of a stack or a rotation
 
 
 def children(node: Any) -> tuple[Any, ...]:

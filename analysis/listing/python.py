@@ -252,12 +252,7 @@ class Script(Style):
             return super().level(node)
         if node.op in ("eye", "zero"):
             return (f"np.eye({node.info[0]})" if node.op == "eye" else "0.0"), ATOM
-        if node.op not in ("along", "across"):
-            raise OrderError(
-                f"order {self.listing.order!r}: solves for several blocks together, and a script for one; "
-                "use style text, pseudocode or latex"
-            )
-        self.split = True
+        self.split = True  # along, or across
         return self.function(node.op, node.args)
 
     def quotient(self, by: Any, around: list[Any]) -> tuple[str, int]:

@@ -367,16 +367,8 @@ class Tree:
     def admits(self, only: str, k: int) -> bool:
         return not only or self.test(ONLY[only], (k,))
 
-    def name_set(self, contexts: list[Context], found: list[tuple[int, ...]], ordered: bool = False) -> Set:
-        """The set that gives these bodies in every context; NAMELESS where none has a name.
-
-        ``ordered``: their order counts, as in a stack.
-        """
-        if ordered and self.asks["loops"] and {*found} == {tuple(self.set("loops"))}:
-            return Set("loops", ())
-        if ordered:
-            return NAMELESS
-        wanted = [frozenset(x) for x in found]
+    def name_set(self, contexts: list[Context], wanted: list[frozenset[int]]) -> Set:
+        """The set that gives these bodies in every context; NAMELESS where none has a name."""
         letters = tuple(contexts[0]) if contexts else ()
         known = [name for name, s in SETS.items() if s.what and self.asks[s.asks]]
         candidates = [(name, of) for name in known for of in self._letters(SETS[name].of, letters, contexts)]

@@ -99,25 +99,16 @@ class Style:
         if node.op == "T":
             text, level = self.level(node.args[0])
             return self.transposed(text, level), ATOM
-        if node.op in ("row", "cell"):
+        if node.op == "row":
             return self.level(node.args[0])
-        if node.op in ("stack", "square"):
-            name = "stack" if node.op == "stack" else "symmetric"
-            inside = ", ".join(self.part(term) for term in node.args[0].terms)
-            return f"{name}[{inside}]", ATOM
+        if node.op == "stack":
+            return f"stack[{', '.join(self.part(term) for term in node.args[0].terms)}]", ATOM
         if node.op == "cut":
             return self.function(node.info[0], node.args)
-        if node.op == "part":
-            return self.rows_of(node)
         return self.function(node.op, node.args)
 
     def function(self, name: str, args: tuple) -> tuple[str, int]:
         return f"{name}({', '.join(self.text(arg) for arg in args)})", ATOM
-
-    def rows_of(self, node: Node) -> tuple[str, int]:
-        """The rows of one block of a stack."""
-        block = f"{node.info[0]}{self.subscript(node.index)}"
-        return f"{self.text(node.args[0])}[{block}]", ATOM
 
     def closed(self, text: str, level: int) -> str:
         return f"({text})" if level == SUM or text.startswith("-") else text

@@ -180,8 +180,6 @@ def legend(listing: Listing) -> list[str]:
 
 def head(listing: Listing, loop: Loop) -> str:
     words, only = listing.sequence(loop)
-    if words == "all loops":
-        return f"for all loops together, k = {listing.tree.n}:"
     where = f", {ONLY[only]}".replace("N", "N_k") if only else ""
     if words == "all":
         return f"for all k{where}:"

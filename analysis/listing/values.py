@@ -15,8 +15,6 @@ THROUGH = ("mirror", "forward", "same", "factor")  # named as their operand
 ALWAYS = ("along", "across", "basis")  # of S alone: named even where they are used once
 ASKED = ("qdd", "lam")  # unknowns that a listing finds
 FORE, BACK = 0, 1  # passes
-# of one body, or of one loop
-ONE = (("pdd",), ("qdd",), ("f",), ("fJ",), ("fC",), ("lam",), ("pdd", "f"), ("fJ", "qdd"))
 LINEAR = ("mul", "solve", "divide", "forward", "weight")
 
 
@@ -183,8 +181,6 @@ class Values:
         kinds: tuple[str, ...] = ()
         if self.kinds:
             kinds = tuple("rhs" if b < 0 else KINDS[self.kind(b)] for b in place.blocks)
-            if place.label in ("pivot", "x", "s") and kinds not in ONE:
-                kinds = (kinds[0], "and others")
         label = place.label
         if label in ("entry", "children") and place.blocks[-1] >= 0:
             i, j = (self.body(b) for b in place.blocks)
@@ -192,8 +188,7 @@ class Values:
         return (label, kinds, place.back)
 
     def _bodies(self, place: Place) -> tuple[int, ...]:
-        bodies = tuple(self.body(b) for b in place.blocks if b >= 0)
-        return bodies[:1] if "and others" in self._label(place)[1] else bodies
+        return tuple(self.body(b) for b in place.blocks if b >= 0)
 
     def _event(self, place: Place) -> tuple[int, int]:
         if place.label in ("entry", "children") and self.position:
@@ -462,6 +457,8 @@ class Values:
         return sign, Node("inner", (matrix, *parts), (), ("symmetric",) * i.symmetric)
 
     def _gathered(self, i: Instruction) -> tuple[int, Any]:
+        if self.kinds:  # of a pivot of several blocks, which groups tell
+            return 1, Node(i.op, tuple(map(self._signed, i.args)))
         if i.op == "rows":
             return self._part(i)
         if i.op == "rotate":  # rows, residuals and weights of each set; the last: A
@@ -469,17 +466,13 @@ class Values:
             sets = tuple(Term(1, Node("set", tuple(given[p : p + 3]))) for p in range(1, len(given) - 2, 3))
             last = given[-1:] if len(given) % 3 == 2 else ()
             return 1, Node("rotate", (given[0], Sum(sets, "parts"), *last), (i.info[1],))
-        blocks = self._dense_blocks(i)
-        places: list[tuple[tuple[str, int], ...]] = [(block,) for block in blocks]
-        if i.op == "square":
-            places = [(a, b) for p, a in enumerate(blocks) for b in blocks[p:]]
-        kind = "row" if i.op == "stack" else "cell"
+        k = self.place[i.out].blocks[:1]  # accelerations along the joint, and beside it
         parts = [
-            Term(1, Node(kind, (self._signed(ref),), *split(place)))
-            for place, ref in zip(places, i.args, strict=True)
+            Term(1, Node("row", (self._signed(ref),), k, (kind,)))
+            for kind, ref in zip(("fJ", "fC"), i.args, strict=False)
             if ref is not None
         ]
-        return 1, Node(i.op, (Sum(tuple(parts), "parts"), listed(blocks)))
+        return 1, Node(i.op, (Sum(tuple(parts), "parts"),))
 
     def _signed(self, ref: Ref | None) -> Any:
         if ref is None:
@@ -487,42 +480,19 @@ class Values:
         sign, node = self._ref(ref)
         return node if sign > 0 else Sum((Term(-1, node),))
 
-    def _dense_blocks(self, i: Instruction) -> list[tuple[str, int]]:
-        """Kinds and bodies of the blocks of a stack or a square: those of its dense pivot."""
-        place = self.place[i.out]
-        if not self.kinds:  # by rotations: accelerations along the joint, and beside it
-            k = place.blocks[0]
-            return [("fJ", k), ("fC", k)][: len(i.args)]
-        return [block for block, _ in self._records(i)]
-
-    def _records(self, i: Instruction) -> list[tuple[tuple[str, int], tuple[int, int]]]:
-        """Blocks of the dense pivot that an instruction serves, with their rows."""
-        factor = self.program.pivots[self.place[i.out].pivot].factor
-        return [
-            ((block.kind, number_of(self.structure, block)), record.rows)
-            for record in self.program.pivots
-            for block in record.blocks
-            if record.factor == factor
-        ]
-
     def _part(self, i: Instruction) -> tuple[int, Any]:
-        """The body whose rows are cut out, or what the rows are."""
+        """What the rows are that are cut out."""
         sign, node = self._ref(operand(i, 0))
-        if not self.kinds:
-            k = self.place[i.out].blocks[0]
-            N = int(self.structure.dof[k])
-            kinds = {
-                (6, 7): "residuals",
-                (7, 8): "weights",
-                (0, N): "along",
-                (N, None): "left",
-                (8, 8 + N): "turned",
-            }
-            what = kinds.get(tuple(i.info), "beside")
-            return sign, Node("cut", (node,), (k,), (what,))
-        records = self._records(i)
-        own = next(block for block, rows in records if rows == tuple(i.info))
-        return sign, Node("part", (node, listed([b for b, _ in records])), *split((own,)))
+        k = self.place[i.out].blocks[0]
+        N = int(self.structure.dof[k])
+        kinds = {
+            (6, 7): "residuals",
+            (7, 8): "weights",
+            (0, N): "along",
+            (N, None): "left",
+            (8, 8 + N): "turned",
+        }
+        return sign, Node("cut", (node,), (k,), (kinds.get(tuple(i.info), "beside"),))
 
 
 def number_of(structure: Structure, block: Block) -> int:
@@ -549,13 +519,3 @@ def independent(indices: list[tuple[int, ...]]) -> list[int]:
         if not any(all(i[p] == i[q] for i in indices) for q in keep):
             keep.append(p)
     return keep
-
-
-def split(blocks: tuple[tuple[str, int], ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Bodies and kinds apart: an index and what is the same for all indices."""
-    return tuple(k for _, k in blocks), tuple(kind for kind, _ in blocks)
-
-
-def listed(blocks: list[tuple[str, int]]) -> Sum:
-    """Blocks in an order that counts."""
-    return Sum(tuple(Term(1, Node("block", (), *split((b,)))) for b in blocks), "list")

@@ -94,7 +94,7 @@ def test_orders_of_a_user_are_listed(tmp_path):
     groups += [[["pdd", k], ["f", k]] for k in names[1::2]]
     groups += [[["qdd", k]] for k in names if k not in (names[0], names[2])]
     (tmp_path / "mine.json").write_text(json.dumps(groups))
-    with pytest.raises(kkt.OrderError, match="solves for several blocks together, and a script for one; use"):
+    with pytest.raises(kkt.OrderError, match="is told by its groups, and a script by loops over bodies; use"):
         listing.render(listing.of(system, orderings.get(f"{file}:pairs")), "python")
     for name in (f"{file}:hands", str(tmp_path / "mine.json")):
         one = listing.of(system, orderings.get(name))
