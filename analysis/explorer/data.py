@@ -23,6 +23,7 @@ from pivotree.kkt import (
     CertificationError,
     FormatError,
     Matrix,
+    ModelError,
     OrderError,
     PivotreeError,
     SingularError,
@@ -54,6 +55,7 @@ from ..comparison.row import REFERENCE_DIGITS, digits_of, marked
 from ..listing.matrices import SAID
 from ..rounding.blame import blame
 from ..symbols import tex_letters, told_letters
+from .forms import BODIES, Forms
 from .matrices import TOLD, blocks_of, entries_of_matrix
 
 TILTS = (0.0, 15.0, 30.0, 45.0, 60.0, 75.0, 90.0)  # [degrees]
@@ -238,11 +240,15 @@ def explorer_data(
         "orders": [],
         "notes": [],
     }
-    proof = None
+    proof, forms = None, None
     if n <= WHOLE:
         progress("certified answer")
         document["entries"] = entries
         proof = _certify(system, functions, document, orders is not None)
+        if n <= BODIES and isinstance(system, System):
+            with suppress(ModelError, SizeError):
+                letters = Forms(system)
+                forms, document["forms"] = cache(letters.of), letters.texts
         if story and not isinstance(system, Matrix):
             document["frames"] = frames_of(system, progress)
             progress("the scenes")
@@ -260,6 +266,8 @@ def explorer_data(
         if proof is not None and formats:
             progress(f"{function.name}: its errors")
             entry |= _measured(system, function, formats, reference, document["model"])
+        if forms and "flops" in entry:
+            entry["forms"] = forms(tuple(pivot.blocks for pivot in _traced(system, function).program.pivots))
         document["orders"].append(entry)
     return document
 
@@ -507,7 +515,7 @@ def carried(document: dict[str, Any]) -> dict[str, Any]:
     orders = [
         {key: order[key] for key in kept} | {"rules": {"couple": "carried"}} for order in document["orders"]
     ]
-    return document | {"orders": orders}
+    return document | {"orders": orders, "forms": []}
 
 
 def along(document: dict[str, Any]) -> dict[str, Any]:

@@ -13,9 +13,7 @@ export const FORMATS = {
   e5m2: { bits: 3, low: -14, high: 15 },
 };
 
-export function unit(format) {
-  return 2 ** -FORMATS[format].bits;
-}
+export const unit = (format) => 2 ** -FORMATS[format].bits;
 
 // Decimal digits that a format has.
 export const digitsIn = (format) => -Math.log10(unit(format));

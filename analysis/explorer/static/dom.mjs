@@ -13,9 +13,7 @@ export function h(name, attributes = {}, ...children) {
 }
 
 // A paragraph, of a class where it is not "".
-export function para(kind, ...children) {
-  return h("p", kind ? { class: kind } : {}, ...children);
-}
+export const para = (kind, ...children) => h("p", kind ? { class: kind } : {}, ...children);
 
 export function select(label, options, value, onchange) {
   const list = h("select", { onchange: (event) => onchange(event.target.value) });
@@ -28,9 +26,7 @@ export function button(text, title, onclick, more = {}) {
   return h("button", { type: "button", title, "aria-label": title, onclick, ...more }, text);
 }
 
-export function replaced(host, ...children) {
-  host.replaceChildren(...children.filter(Boolean));
-}
+export const replaced = (host, ...children) => host.replaceChildren(...children.filter(Boolean));
 
 export function plural(count, word) {
   const many = word.endsWith("y") ? `${word.slice(0, -1)}ies` : `${word}s`;

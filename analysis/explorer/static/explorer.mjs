@@ -21,19 +21,17 @@ import { Robot } from "./robot.mjs";
 import { Story } from "./story.mjs";
 import { Numerals } from "./numbers.mjs";
 import { Strip } from "./strip.mjs";
-import { unpacked } from "./packed.mjs";
 
 const FIRST = "Pick a block on the diagonal to eliminate it, or step along the order. Point at a block, or press M and the arrow keys, to see what it would do.";
 const WHOLE = 150; // bodies that are drawn block by block
 const WRITTEN = 24; // rows of a matrix of one's own whose numbers stand in its cells
 
 // Build the explorer into an element.
-//   document  the document "pivotree-explorer/1"
+//   data      the document "pivotree-explorer/1"
 //   onOrder   is told of every change: { code, groups: [[[kind, body], ...], ...], complete, links, rules }
-//   hash      whether the order is kept in the address, where the page has one of its own
+//   hash      whether the order is kept in the address: a page inside a notebook (srcdoc) may not change its own
 // Returns { order(), setOrder(code), destroy(), explorer }.
-export function mount(element, document, { onOrder = () => {}, hash = addressed() } = {}) {
-  const data = unpacked(document);
+export function mount(element, data, { onOrder = () => {}, hash = location.protocol !== "about:" } = {}) {
   if (data.schema !== "pivotree-explorer/1")
     throw new Error(`data: schema ${data.schema} is not pivotree-explorer/1`);
   if (data.bodies > WHOLE) return mountLarge(element, data, { onOrder, mount });
@@ -44,11 +42,6 @@ export function mount(element, document, { onOrder = () => {}, hash = addressed(
     setOrder: (code) => explorer.go(code),
     destroy: () => explorer.destroy(),
   };
-}
-
-// A page inside a notebook (an iframe's srcdoc) has no address that it may change.
-function addressed() {
-  return location.protocol !== "about:";
 }
 
 class Explorer extends Actions {

@@ -1,13 +1,15 @@
 // The algorithm, as the steps write it: a line for each block that a bracket forms, in the names of the
 // papers.  Once an order is whole, its program's own repetition is told, which pivotree has found.
 
-import { button, h, replaced } from "./dom.mjs";
+import { button, h, para, replaced } from "./dom.mjs";
 import { contribution, joined, named } from "./formula.mjs";
 import { Labels } from "./labels.mjs";
 import { math } from "./mathml.mjs";
 import { listed } from "./asking.mjs";
 import { copied, panel } from "./panels.mjs";
 import { NAMED } from "./scene.mjs";
+
+const FORMS = "m mass, c centre of mass, I inertia, l where the joint is on its parent, q angle; rows 1 to 3 turn, 4 to 6 move.";
 
 // How many pivots are done when a block is next of use: as a pivot's own, or to be added to; all of them
 // where it is not.  What it is called then, it is called where it is formed.
@@ -140,6 +142,18 @@ function stepsOf(session) {
   });
 }
 
+// The entries of the pivots so far in letters, TeX a line each, where Python has found them for the order
+// that is seen; those of an example's own slider are another robot's.
+function formsOf({ engine, seen, data, frame }) {
+  const forms = (!(frame && data.frames.own) && seen?.forms) || {};
+  const labels = new Labels(engine);
+  const called = (b, at) => (labels.cell(b, b) || `A_{${b}}`).replace(/\}$/, `${at}}`);
+  const read = (tex) =>
+    tex.replace(/#(\d+)(,\d+)/g, (_, b, at) => called(Number(b), at)).replace(/@(\d+)/g, (_, k) => labels.subscript.get(Number(k)));
+  const pivots = engine.steps.flatMap((record) => record.pivots.map(([b]) => b).filter((b) => b in forms));
+  return pivots.flatMap((b) => data.forms[forms[b]].map(([i, j, tex]) => `${called(b, engine.graph.size[b] > 1 ? `,${i}${j}` : "")}=${read(tex)}`));
+}
+
 // Python that eliminates in this order, whatever its bodies are called.
 function pythonOf(session) {
   const { form, format, data } = session;
@@ -176,8 +190,10 @@ export function listingPanel(session, say) {
     session().told = { code, ...told };
     show();
   });
+  const entries = h("div", { class: "listing" });
+  const forms = h("details", { class: "forms", ontoggle: () => show() }, h("summary", {}, "Entries of the pivots, in letters"), entries);
   const copy = h("p", { class: "row" }, h("span", { class: "soft" }, "Copy as"), ...buttons);
-  body.append(list, fold, copy);
+  body.append(list, fold, forms, copy);
   const show = () => {
     const { engine, data } = session();
     const told = toldOf(session());
@@ -185,6 +201,9 @@ export function listingPanel(session, say) {
     for (const made of buttons.slice(0, 2)) made.disabled = !told?.text && !writes;
     fold.hidden = Boolean(told) || !engine.done || !data.served || engine.graph.plain;
     if (!node.open) return;
+    const lines = formsOf(session());
+    forms.hidden = !lines.length;
+    if (forms.open) replaced(entries, ...lines.map((line) => h("p", { class: "line" }, math(line))), para("soft", FORMS));
     const why = short(engine) ? "Each step adds its lines." : `Steps of more than ${NAMED} blocks are told as loops alone.`;
     if (told?.latex) return replaced(list, h("li", {}, ...article(told.latex)));
     replaced(list, ...(writes ? stepsOf(session()) : [h("li", { class: "soft" }, why)]));

@@ -43,6 +43,7 @@ export function atoms(tex) {
       else if (word === "mathcal") result.push({ base: group(), script: true });
       else if (word === "text" || word === "operatorname") result.push({ base: group().replaceAll("$", ""), text: true });
       else if (word === "frac") result.push({ base: "", over: [group(), group()] });
+      else if (word === ",") result.push({ base: "\u2009", text: true });
       else if (SIGNS[word] ?? /^[a-zA-Z]/.test(word)) result.push({ base: SIGNS[word] ?? word });
     } else if (/[ {}&$]/.test(c)) at += 1;
     else {

@@ -9,17 +9,9 @@ export const MANY = 60; // blocks beyond which a canvas is used, and a stronger 
 const MARGIN = 34;
 
 // Items of a scene.
-export function line(x1, y1, x2, y2, look) {
-  return { t: "poly", points: [[x1, y1], [x2, y2]], ...look };
-}
-
-export function text(x, y, words, size, look = {}) {
-  return { t: "text", x, y, text: words, size, c: "ink", ...look };
-}
-
-function rect(x, y, w, h, look) {
-  return { t: "rect", x, y, w, h, ...look };
-}
+export const line = (x1, y1, x2, y2, look) => ({ t: "poly", points: [[x1, y1], [x2, y2]], ...look });
+export const text = (x, y, words, size, look = {}) => ({ t: "text", x, y, text: words, size, c: "ink", ...look });
+const rect = (x, y, w, h, look) => ({ t: "rect", x, y, w, h, ...look });
 
 // Blocks from the first row to the last.
 export function rowsOf(engine, order) {

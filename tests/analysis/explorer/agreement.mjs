@@ -5,7 +5,6 @@ import { readFileSync } from "node:fs";
 import { rounding } from "../../../analysis/explorer/static/arithmetic.mjs";
 import { Labels } from "../../../analysis/explorer/static/labels.mjs";
 import { Model, entriesOf } from "../../../analysis/explorer/static/model.mjs";
-import { unpacked } from "../../../analysis/explorer/static/packed.mjs";
 
 function state(engine) {
   const { graph } = engine;
@@ -102,9 +101,9 @@ function left({ data, form, groups, format }) {
   return [shown(), ...groups.map((members) => (model.play([members]).refused ? null : shown()))];
 }
 
-// Entries as they arrive packed, and the blocks that the page forms of them.
-function read({ document, list }) {
-  return { entries: document.entries, list, blocks: entriesOf(document.entries, (x) => x) };
+// Entries as they arrive, and the blocks that the page forms of them.
+function read({ entries }) {
+  return { entries, blocks: entriesOf(entries, (x) => x) };
 }
 
 const answers = {
@@ -112,7 +111,7 @@ const answers = {
   end: ({ data, orders, formats }) =>
     orders.map((form) => formats.map((format) => ended({ data, form, format }))),
   numbers: (cases) => cases.map(left),
-  read: (packed) => read(unpacked(packed)),
+  read,
   round: ({ format, numbers }) => numbers.map(rounding(format)).map(String),
 };
 const asked = JSON.parse(readFileSync(0, "utf8"));

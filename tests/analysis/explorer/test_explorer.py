@@ -1,11 +1,13 @@
 """The explorer's own engine, held against the project's: fill, admissibility, labels, numbers."""
 
 import json
+import math
 import random
 import re
 import shutil
 import subprocess
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
@@ -14,13 +16,14 @@ import numpy as np
 import pytest
 from armature import with_terms
 from designs import covering
-from helpers import system_of
+from helpers import system_of, tape_of
 from hostile_trees import hostile_system
 
+import pivotree as pt
 from pivotree import kkt, orderings
 from pivotree.analysis.explorer import explorer_data
 from pivotree.analysis.explorer.data import along, carried, entries_of, measured, sliders, structure_of
-from pivotree.analysis.explorer.page import packed
+from pivotree.analysis.explorer.forms import Forms
 from pivotree.analysis.figures.labels import Labels
 from pivotree.analysis.figures.state import block_state
 from pivotree.kkt.arithmetic import get_format
@@ -30,7 +33,7 @@ needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
 
 def in_javascript(what, of):
-    """What the page's modules answer: ``run`` cases, ``read`` a packed document, or ``round`` numbers."""
+    """What the page's modules answer: ``run`` cases, ``read`` a document, or ``round`` numbers."""
     script = Path(__file__).with_name("agreement.mjs")
     asked = json.dumps({"do": what, "of": of})
     done = subprocess.run([NODE, script], input=asked, capture_output=True, text=True, check=False)
@@ -521,7 +524,7 @@ def test_numbers_in_the_cells_are_those_of_fractions():
             assert not told
 
 
-# -- packed ---------------------------------------------------------------------------------------
+# -- as sent ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -531,7 +534,7 @@ def test_the_page_has_the_engines_numbers_bit_by_bit(spec):
     """Entries as they were sent, and the blocks formed of them as those of the matrix."""
     system = system_of(spec) if spec != "geared" else geared()
     sent = document(system)
-    read = in_javascript("read", packed({"document": sent, "list": []}))
+    read = in_javascript("read", sent)
     assert read["entries"] == sent["entries"]
     e, bodies = system.entries, range(system.tree.n)
     for letter in ("M", "Phi", "a", "b"):
@@ -542,13 +545,37 @@ def test_the_page_has_the_engines_numbers_bit_by_bit(spec):
         assert np.array_equal(theirs, getattr(e, letter).reshape(len(theirs), -1)), letter
 
 
-def test_every_double_arrives():
-    """Random bits of both signs, subnormals and the largest among them."""
-    bits = np.random.default_rng(5).integers(0, 2**64, 500, dtype=np.uint64).view(float)
-    numbers = [float(x) for x in bits[np.isfinite(bits)]] + [5e-324, -1.7976931348623157e308, 0.1]
-    sent = packed({"document": document(system_of("chain:1")), "list": numbers})
-    assert list(map(float, in_javascript("read", sent)["list"])) == numbers
-    assert '"list": {"doubles"' in json.dumps(sent)
+TEX = (  # what the page typesets, as Python
+    (r"\\(sin|cos)(\^\{\d\})?\\,(\S+?\})", r"\1(\3)\2"),
+    (r"([A-Za-z]+)_\{@(\d),?(\w*)\}|(#\d,\d\d)", r"v['\1\2\3\4']"),
+    (r"\^\{(\d)\}", r"**\1"),
+    (r"(?<=[\w\])]) (?=[\w(])", "*"),
+)
+
+
+@pytest.mark.parametrize("order", ["abm", "crbm", "base_to_tip"])
+def test_pivots_in_letters_are_those_of_the_matrix(order):
+    """Each text, with the model's numbers for its letters, is what is left of (4) when its turn comes."""
+    system, gone = system_of("chain:3"), []
+    K, forms, starts = system.matrix.toarray(), Forms(system), system.starts
+    numbered = replace(system, tree=replace(system.tree, names=(0, 1, 2)))
+    v = {str(x).replace("_", ""): number for x, number in pt.in_letters(numbered).values.items()}
+    v |= {"sin": math.sin, "cos": math.cos} | {f"q{k}": float(q) for k, q in enumerate(system.state.q)}
+    told = forms.of(tuple(pivot.blocks for pivot in tape_of("chain:3", order).program.pivots))
+    assert len(told) == (3 if order == "base_to_tip" else 6)
+    for block, number in told.items():
+        kind, body = divmod(block, 3)
+        x = starts[kind][body] + np.arange(1 if kind else 6)
+        left = K[np.ix_(x, x)] - K[np.ix_(x, gone)] @ np.linalg.solve(
+            K[np.ix_(gone, gone)], K[np.ix_(gone, x)]
+        )
+        for i, j, text in forms.texts[number]:
+            for old, new in TEX:
+                text = re.sub(old, new, text)
+            v[f"D{body}" if kind else f"#{body},{i}{j}"] = value = eval(text, {"v": v} | v)
+            left[i - 1, j - 1] -= value
+        assert np.allclose(np.triu(left), 0.0, atol=1e-13), block
+        gone += [*x] if kind else [*x, *(starts[2][body] + np.arange(6))]
 
 
 @pytest.mark.product

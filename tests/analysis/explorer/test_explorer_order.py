@@ -276,6 +276,10 @@ def test_a_block_shows_what_its_letters_are_and_its_entries(opened):
     _, turned = pointed(page, "f_j2", "qdd_j2")
     assert [row[0] for row in turned] == found[0]
     assert "joint axes" in panel.inner_text()
+    page = opened("chain:3", "abm@2")
+    page.locator(".forms summary").click()
+    told = page.locator(".forms math").evaluate_all("all => all.map(e => e.textContent)")
+    assert "Dj3=Ij3,zz+cj32mj3" in told and "M^j2,16=cj3mj3sin\u2009qj3" in told
 
 
 def test_wrong_digits_are_struck_out(opened):
