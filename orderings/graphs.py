@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 def groups(structure: Partition, cost: "Choice", waits: bool = True) -> list:
     """One block after another: the feasible one of least cost in the graph that is left.
 
-    Where none is feasible, or zeros do not wait, a zero z is a pivot with the cheapest x beside it; z's
-    other neighbours then meet each other, unless x is zero, too, and those of x.
+    A zero block waits until those that are gone give it as much rank as it has unknowns.  Where none is
+    feasible, or zeros do not wait, a zero z is a pivot with the cheapest x beside it; z's other neighbours
+    then meet each other, unless x is zero, too, and those of x.  Raises OrderError for blocks of several
+    unknowns that would have to be such a pair.
     """
-    graph, place = structure.graph.copy(), structure.index
-    ready = {k for k, own in graph.nodes(data="diagonal") if own}
+    graph, direct, place = structure.graph.copy(), structure.graph.copy(), structure.index
+    size, own = (dict(graph.nodes(data=what)) for what in ("size", "diagonal"))
+    rank: dict[Hashable, set] = {k: set() for k in graph}  # of a zero block: (block that is gone, unknown)
+    ready = {k for k in graph if own[k]}
     result: list = []
     known: dict[Hashable, Any] = {}  # costs, until an edge of a neighbour is new
 
@@ -34,18 +38,44 @@ def groups(structure: Partition, cost: "Choice", waits: bool = True) -> list:
         return known[k]
 
     def pivot(k: Hashable) -> list:
-        beside = [] if k in ready else [x for x in graph[k] if graph.nodes[x]["size"] == 1]
-        return [*([min(beside, key=worth)] if beside and graph.nodes[k]["size"] == 1 else []), k]
+        beside = [x for x in graph[k] if size[x] == 1] if size[k] == 1 and k not in ready else []
+        return [*([min(beside, key=worth)] if beside else []), k]
+
+    def give(k: Hashable, more: set, less: set) -> None:
+        rank[k] = (rank[k] | more) - less
+        (ready.add if own[k] or len(rank[k]) >= size[k] else ready.discard)(k)
+
+    def use(k: Hashable) -> None:
+        """What a zero takes is no other's; those that shared it may have what else it could have taken."""
+        taken = set() if own[k] else set(sorted(rank[k], key=lambda x: (place[x[0]], x[1]))[: size[k]])
+        for other in [other for other in graph if rank[other] & taken] if taken else ():
+            give(other, rank[k], taken)
+        for other in set(direct[k]) & graph.nodes:
+            give(other, {(k, i) for i in range(size[k])}, set())
 
     while len(graph):
-        alone = ready if waits and ready else graph
-        group = min(map(pivot, alone), key=lambda group: [worth(k) for k in reversed(group)])
+        found = [pivot(k) for k in (ready if waits and ready else graph)]
+        feasible = [group for group in found if len(group) == 2 or group[0] in ready]
+        if not feasible and (large := [k for k in graph if size[k] > 1]):
+            raise OrderError(
+                f"block {large[0]!r} of {size[large[0]]} unknowns is zero, and so is what is left beside it; "
+                "leave out blocks=, or cut such blocks into rows: two rows are a pivot of 2 x 2"
+            )
+        group = min(feasible or found, key=lambda group: [worth(k) for k in reversed(group)])
         through = set(graph[group[-1]]) - set(group)
         near = set(graph[group[0]]) - set(group)
         full = through if group[0] in ready else set()
         graph.add_edges_from([*combinations(full, 2), *((a, b) for a in through for b in near - {a})])
+        if group[0] in ready:
+            for k in group:
+                use(k)
+        else:  # [0 b; b 0], or a pivot that is refused
+            ends = [set(direct[k]) & graph.nodes - set(group) for k in group]
+            direct.add_edges_from((a, b) for a in ends[0] for b in ends[-1] - {a})
+            for k in ends[0] & ends[-1]:
+                give(k, {(x, 0) for x in group}, set())
         graph.remove_nodes_from(group)
-        ready = (ready | full | through & near) - set(group)
+        ready -= set(group)
         for k in {*through, *near}:
             for other in (k, *graph[k]):
                 known.pop(other, None)

@@ -7,6 +7,7 @@ best of them are counted as they are played, with both rank updates.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from functools import partial
 from random import Random
 from typing import Any
@@ -80,7 +81,8 @@ def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Co
         cost(order)
     for number in range(max(1, min(DRAWN, WORK // structure.n**2))):
         for rule in (degree, fill):
-            cost(of(groups(structure, partial(drawn, rule, draw))))
+            with suppress(OrderError):  # blocks that are zero were left alone
+                cost(of(groups(structure, partial(drawn, rule, draw))))
         tick(f"{number + 1} greedy orders by degree and by fill")
     for start in best()[:STARTS]:
         now = start

@@ -174,7 +174,8 @@ def _refusal(plan: Plan, position: int) -> str:
         return (
             f"order {plan.sequence.name!r}: pivot {graph.block(number).body!r} at step "
             f"{plan.group[position] + 1} is structurally zero; eliminate a block first that it is coupled "
-            "with, or bracket the two, the other one first"
+            f"with, or {'bracket' if graph.size[number] == 1 else 'cut them into rows and bracket'} the two, "
+            "the other one first"
         )
     block = graph.block(number)
     body = tied = block.body
