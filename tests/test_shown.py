@@ -51,7 +51,7 @@ def test_results_with_rows_are_tables_of_text_of_html_and_of_pandas(system):
     found = pt.compare(system, ["crbm", "abm"], ["float32"])
     blamed = pt.blame(pt.build(pt.chain(20)), "crbm", "float32")
     asked = robot_report(pt.chain(2), "chain:2", ["crbm", "abm"], ["float32"], states=3)
-    for result in (found, blamed, asked, found.eliminations["abm", "float32"]):
+    for result in (found, blamed, asked, pt.search(system), found.eliminations["abm", "float32"]):
         rows, (first, head, *lines) = result.records(), str(result).splitlines()
         assert first == repr(result) and len(lines) == len(rows) > 1 and len(first) < 120
         assert set(head.split()) <= set(result.shown) <= set(rows[0])

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from pivotree import kkt
 from pivotree.kkt import Matrix, OrderError, PivotreeError, PivotSequence, Rules, System
+from pivotree.kkt.base.shown import Tabled
 from pivotree.kkt.order.sequence import as_sequence
 from pivotree.orderings.catalogue import ORDERS, names
 
@@ -32,8 +33,8 @@ class Ranked:
     flops: int  # operations
 
 
-@dataclass(frozen=True)
-class SearchResult:
+@dataclass(frozen=True, repr=False)
+class SearchResult(Tabled):
     """The cheapest order that was found.
 
     >>> found = pt.search(pt.chain(2))
@@ -46,6 +47,13 @@ class SearchResult:
     searched: str  # what was searched, in words
     counted: int  # orders whose cost was counted
     ranking: tuple[Ranked, ...]  # cheapest first: the winner, the registered orders, the runners-up
+    shown: ClassVar[tuple[str, ...]] = ("order", "flops")
+
+    def facts(self) -> dict[str, Any]:
+        return {"name": self.best.name, "operations": self.cost, "orders": self.counted}
+
+    def records(self) -> list[dict[str, Any]]:
+        return [{"order": one.name, "flops": one.flops} for one in self.ranking]
 
     @property
     def sequence(self) -> PivotSequence:

@@ -99,7 +99,7 @@ def _told(
                 "words": said,
                 "rows": rows,
                 "order": found.as_json(),
-                "ranking": [{"order": r.name, "flops": r.flops} for r in found.ranking[:20]],
+                "ranking": found.records()[:20],
             }
         )
         return 0
