@@ -4,7 +4,7 @@ VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
 .PHONY: demo test test-quick test-all soak soak-if-due lint lint-page lint-types bits golden mutants coverage refusals fuzz \
-	bench bench-page study site docs docs-check slides counts-page gallery lessons pages papers clean
+	bench bench-page study site docs docs-check slides counts-page gallery lessons pages papers paper clean
 
 demo: $(VENV)/.main
 	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
@@ -140,6 +140,11 @@ lessons: $(VENV)/.main
 
 papers: $(VENV)/.main
 	$(VENV)/bin/python papers/make.py
+
+# The article on Pivotree for JOSS, where pandoc and LaTeX are.
+paper:
+	mkdir -p build && cd docs/paper && pandoc paper.md --citeproc --metadata author="The Pivotree founders" \
+		--fail-if-warnings -o ../../build/paper.pdf
 
 # pip installs groups of dependencies from 25.1 on; a Python may bring an older one.
 $(VENV)/.pip:
