@@ -6,11 +6,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Unpack, overload
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from pivotree.kkt import Elimination, FormatError
 from pivotree.kkt.arithmetic import get_format
 
 from ..colours import SMALL, TEXT, Theme
-from .own_axes import Look, axes_of, size_of
+from .own_axes import One, axes_of, size_of
 from .style import MARKERS, even, new_figure, settings, style_axes, theme, wrapped
 
 DASHED: tuple[int, tuple[int, ...]] = (0, (4, 3))
@@ -124,22 +123,16 @@ def capacity_of(format: str) -> float | None:
 
 
 Rows = Iterable[Mapping[str, Any]]
-Results = Mapping[str, Elimination]
-Orders = Sequence[str]
 
 
-@overload
-def error_bars(rows: Rows, **look: Unpack[Look]) -> Figure: ...
-@overload
-def error_bars(rows: Rows, *, ax: Axes, **look: Unpack[Look]) -> Axes: ...
 def error_bars(
     rows: Rows,
     *,
-    ax: Axes | None = None,
+    ax: One | None = None,
     width: str = "double",
     title: str | None = None,
     style: str | Theme | None = None,
-) -> Any:
+) -> One:
     """Digits kept by each order, one marker a number format, best order of the first format first.
 
     ``rows`` have the keys order, format, error, digits of ``compare --json``; error None is a
@@ -163,32 +156,32 @@ def error_bars(
     capacity = {f: full for f in formats if (full := capacity_of(f)) is not None}
     most = max([1.0, *(d for d in kept.values() if d is not None), *capacity.values()])
     with chart(look, width, 0.9 + 0.2 * max(len(orders), 2), title, ax=ax, grid="x") as drawn:
-        (ax,) = drawn.axes
+        (own,) = drawn.axes
         near = 0.38 * most / drawn.wide  # that a number takes
-        ax.set(xlim=(0, most * 1.08), ylim=(len(orders) - 0.5, -0.5))
+        own.set(xlim=(0, most * 1.08), ylim=(len(orders) - 0.5, -0.5))
         for i, format in enumerate(formats):
             point = {**series(look, i), "markersize": 5.5}
             drawn.note(format, **point)
             if format in capacity:
-                ax.axvline(capacity[format], color=point["color"], linewidth=0.8, linestyle=DASHED)
+                own.axvline(capacity[format], color=point["color"], linewidth=0.8, linestyle=DASHED)
             for y, order in enumerate(orders):
                 if (order, format) not in kept:
                     continue
                 if (digits := kept[order, format]) is None:
-                    ax.plot(0.02 * most * i, y, "x", color=point["color"], markersize=6, clip_on=False)
+                    own.plot(0.02 * most * i, y, "x", color=point["color"], markersize=6, clip_on=False)
                 else:
-                    ax.plot(digits, y, clip_on=False, **point)
+                    own.plot(digits, y, clip_on=False, **point)
                     if 4 * near > most:  # narrow axes
                         continue
                     # a number stands where no line of a format runs through it, nor the axis
                     ahead = digits > near and any(0 <= full - digits < near for full in capacity.values())
                     star = "*" * ((order, format) in marked)
-                    _number(ax, f"{digits:.1f}{star}", digits, y, ahead, look)
+                    _number(own, f"{digits:.1f}{star}", digits, y, ahead, look)
         for y in range(len(orders)):
-            ax.axhline(y, color=look.faint, linewidth=0.4, alpha=0.5, zorder=0)
-        ax.set_yticks(range(len(orders)), [look.named(order) for order in orders])
+            own.axhline(y, color=look.faint, linewidth=0.4, alpha=0.5, zorder=0)
+        own.set_yticks(range(len(orders)), [look.named(order) for order in orders])
         told = "correct decimal digits" + " of the joint accelerations" * (drawn.wide > 3.5)
-        ax.set_xlabel(even(told, drawn.wide, TEXT))
+        own.set_xlabel(even(told, drawn.wide, TEXT))
         if capacity:
             drawn.note("all that the format holds", color=look.ink, linewidth=0.8, linestyle=DASHED)
         drawn.poor("failed" * (None in kept.values()), bool(marked))
@@ -256,19 +249,15 @@ def _largest(share: NDArray[Any], error: NDArray[Any]) -> tuple[NDArray[Any], ND
     return np.arange(100) + 0.5, np.where(most < 0, np.nan, most)
 
 
-@overload
-def pivot_errors(result_by_order: Results, *, among: Orders = (), **look: Unpack[Look]) -> Figure: ...
-@overload
-def pivot_errors(result_by_order: Results, *, ax: Axes, among: Orders = (), **look: Unpack[Look]) -> Axes: ...
 def pivot_errors(
-    result_by_order: Results,
+    result_by_order: Mapping[str, Elimination],
     *,
-    ax: Axes | None = None,
+    ax: One | None = None,
     width: str = "double",
     title: str | None = None,
     style: str | Theme | None = None,
-    among: Orders = (),
-) -> Any:
+    among: Sequence[str] = (),
+) -> One:
     """Relative error of each step's own pivots, by order, in one number format.
 
     Steps are counted in per cent, since orders differ in their number.  Steps without an error
@@ -291,8 +280,8 @@ def pivot_errors(
     lost: list[tuple[float, str]] = []
     coarse = False
     with chart(look, width, 2.5 if width == "single" else 3.2, title, ax=ax, grid="y") as drawn:
-        (ax,) = drawn.axes
-        ax.set(yscale="log", xlim=(0, 102), xlabel="steps done [%]")
+        (own,) = drawn.axes
+        own.set(yscale="log", xlim=(0, 102), xlabel="steps done [%]")
         for order, result in result_by_order.items():
             step = np.array([s.step for s in result.steps], dtype=float)
             error = np.array([np.nan if s.pivot_error is None else s.pivot_error for s in result.steps])
@@ -312,21 +301,21 @@ def pivot_errors(
                     "linestyle": dashes,
                 }
                 drawn.note(look.named(order), **line)
-            ax.plot(share[seen], error[seen], markevery=max(1, int(seen.sum()) // _MARKED), **line)
+            own.plot(share[seen], error[seen], markevery=max(1, int(seen.sum()) // _MARKED), **line)
             lost += [(float(x), line["color"]) for x in share[np.isinf(error)]]
         if len(told) < len(result_by_order):
             drawn.note("other orders", color=look.faint, linewidth=0.5)
         for x, colour in lost:
-            ax.plot(x, 0.98, "x", color=colour, markersize=6, transform=ax.get_xaxis_transform())
-        if not lost and not any(np.size(line.get_xdata()) for line in ax.lines):
-            ax.text(0.5, 0.5, "no pivot is off", color=look.ink, ha="center", transform=ax.transAxes)
+            own.plot(x, 0.98, "x", color=colour, markersize=6, transform=own.get_xaxis_transform())
+        if not lost and not any(np.size(line.get_xdata()) for line in own.lines):
+            own.text(0.5, 0.5, "no pivot is off", color=look.ink, ha="center", transform=own.transAxes)
         said = "largest relative error in each %" if coarse else "relative error of pivots"
-        ax.set_ylabel(even(said, drawn.high, TEXT))
+        own.set_ylabel(even(said, drawn.high, TEXT))
         if lost:
             drawn.poor("zero or not a number", False)
         for format in dict.fromkeys(r.format for r in result_by_order.values()):
             if (level := unit_of(format)) is not None:
                 unit: dict[str, Any] = {"color": look.ink, "linewidth": 0.8, "linestyle": "--"}
-                ax.axhline(level, **unit)
+                own.axhline(level, **unit)
                 drawn.note(f"rounding unit of {format}", **unit)
     return drawn.figure

@@ -1,35 +1,25 @@
-"""Axes of a user's that a figure is drawn into, and what its function may be told."""
+"""Axes of a user's that a figure is drawn into."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from pivotree.kkt import OrderError
 
-from ..colours import Theme
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
 
-Own = TypeVar("Own", bound=Axes | Sequence[Axes] | NDArray[Any])
-Texts = Sequence[str] | None
-
-
-class Look(TypedDict, total=False):
-    """What every figure may be told; axes of a user's have their width."""
-
-    width: str
-    title: str | None
-    style: str | Theme | None
-
-
-class Blocks(Look, total=False):
-    """What pictures of blocks may be told, too."""
-
-    labels: bool | None
-    zeros: bool
+    # what a function draws into and returns: a figure of its own where it is given no axes
+    One = TypeVar("One", bound="Axes | Figure", default=Figure)
+    Own = TypeVar("Own", bound="Axes | Sequence[Axes] | NDArray[Any] | Figure", default=Figure)
+else:
+    One = Own = Any
 
 
 def axes_of(ax: Any, pictures: int = 1, title: str | None = None) -> list[Axes]:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Unpack, overload
+from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
@@ -18,32 +16,26 @@ from pivotree.kkt import Partition, SymbolicFactor
 from ..colours import SMALL, TEXT, Theme, plain
 from .labels import Labels
 from .matrix import TEXT_BLOCKS, draw, face, into
-from .own_axes import Blocks, Own, Texts, axes_of
+from .own_axes import One, Own, axes_of
 from .state import FILL, NEW, ORIGINAL, BlockState, block_state
 from .style import WIDTHS, even, new_figure, settings, theme, wrapped
 
 _KEY_BODIES = 6  # with more bodies the numbers are not explained under the figure
 
 _entry = partial(Rectangle, (np.nan, np.nan), 0, 0)  # of a legend; axes that hold it draw nothing
-Ints = Sequence[int] | None
-Factors = Sequence[SymbolicFactor]
 
 
-@overload
-def spy(symbolic: SymbolicFactor, step: int | None = None, **look: Unpack[Blocks]) -> Figure: ...
-@overload
-def spy(symbolic: SymbolicFactor, step: int | None = None, *, ax: Axes, **look: Unpack[Blocks]) -> Axes: ...
 def spy(
     symbolic: SymbolicFactor,
     step: int | None = None,
     *,
-    ax: Axes | None = None,
+    ax: One | None = None,
     labels: bool | None = None,
     width: str = "double",
     title: str | None = None,
     style: str | Theme | None = None,
     zeros: bool = False,
-) -> Any:
+) -> One:
     """The blocks after ``step`` groups (None: all), rows in the order of elimination.
 
     Blocks are named where they are few and have room (``labels`` False: never).  Blocks made by
@@ -64,20 +56,16 @@ def spy(
     return _panels([state], [title], labels, look, width, zeros=zeros, ax=ax)
 
 
-@overload
-def before_after(symbolic: SymbolicFactor, **look: Unpack[Blocks]) -> Figure: ...
-@overload
-def before_after(symbolic: SymbolicFactor, *, ax: Own, **look: Unpack[Blocks]) -> Own: ...
 def before_after(
     symbolic: SymbolicFactor,
     *,
-    ax: Any = None,
+    ax: Own | None = None,
     labels: bool | None = None,
     width: str = "double",
     title: str | None = None,
     style: str | Theme | None = None,
     zeros: bool = False,
-) -> Any:
+) -> Own:
     """The matrix as given, in elimination order, beside all that the elimination makes of it.
 
     Figures of several pictures are drawn into ``ax``, where that holds matplotlib's axes, one a
@@ -98,26 +86,18 @@ def before_after(
     return _panels([before, after], captions, labels, look, width, title, zeros, ax)
 
 
-@overload
-def filmstrip(
-    symbolic: SymbolicFactor, steps: Ints = None, captions: Texts = None, **look: Unpack[Blocks]
-) -> Figure: ...
-@overload
-def filmstrip(
-    symbolic: SymbolicFactor, steps: Ints = None, captions: Texts = None, *, ax: Own, **look: Unpack[Blocks]
-) -> Own: ...
 def filmstrip(
     symbolic: SymbolicFactor,
-    steps: Ints = None,
-    captions: Texts = None,
+    steps: Sequence[int] | None = None,
+    captions: Sequence[str] | None = None,
     *,
-    ax: Any = None,
+    ax: Own | None = None,
     labels: bool | None = None,
     width: str = "double",
     title: str | None = None,
     style: str | Theme | None = None,
     zeros: bool = False,
-) -> Any:
+) -> Own:
     """One matrix after some numbers of groups; what is new since the picture before is marked apart.
 
     ``steps`` ascend, 0 being the matrix; where they are None, there are six of them, or one for
@@ -130,7 +110,7 @@ def filmstrip(
     ['the matrix', 'the tip is eliminated']
     """
     groups = symbolic.plan.groups
-    steps = stops(groups, 6 if ax is None else np.size(ax)) if steps is None else steps
+    steps = stops(groups, 6 if ax is None else np.array(ax, dtype=object).size) if steps is None else steps
     states = [block_state(symbolic, step, since) for since, step in zip((0, *steps[:-1]), steps, strict=True)]
     captions = captions or [
         f"{state.step:,} of {groups:,}: {state.told}" if state.step else "the matrix" for state in states
@@ -143,21 +123,17 @@ def stops(groups: int, frames: int) -> list[int]:
     return np.unique(np.linspace(0, groups, max(2, min(frames, groups + 1))).round()).astype(int).tolist()
 
 
-@overload
-def compare_orders(symbolics: Factors, *, names: Texts = None, **look: Unpack[Blocks]) -> Figure: ...
-@overload
-def compare_orders(symbolics: Factors, *, ax: Own, names: Texts = None, **look: Unpack[Blocks]) -> Own: ...
 def compare_orders(
-    symbolics: Factors,
+    symbolics: Sequence[SymbolicFactor],
     *,
-    ax: Any = None,
-    names: Texts = None,
+    ax: Own | None = None,
+    names: Sequence[str] | None = None,
     labels: bool | None = False,
     width: str = "double",
     title: str | None = None,
     style: str | Theme | None = None,
     zeros: bool = False,
-) -> Any:
+) -> Own:
     """The same matrix eliminated in several orders, each with its fill; ``ax`` as in `before_after`.
 
     >>> from pivotree.analysis.figures import compare_orders
