@@ -12,7 +12,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from pivotree.kkt import Matrix, OrderError, PivotSequence, Rules, plan, symbolic
+from pivotree.kkt import Matrix, OrderError, Partition, PivotSequence, Rules, SymbolicFactor, plan, symbolic
 from pivotree.kkt.order.sequence import as_sequence
 from pivotree.kkt.solution.matrix import tape_of
 from pivotree.orderings import GRAPHS, get
@@ -38,6 +38,40 @@ def fill(graph: Any, k: Hashable) -> tuple[int, ...]:
 def drawn(rule: Any, draw: Random, graph: Any, k: Hashable) -> tuple[float, ...]:
     """A rule whose ties fall as they are drawn."""
     return (*rule(graph, k), draw.random())
+
+
+def largest_front(factor: SymbolicFactor) -> int:
+    """Rows of the largest front: of a pivot, and of what is coupled with it by then; a pair is one pivot."""
+    ends, largest, t = factor.column_pointer, 0, 0
+    while t < len(factor.pivot):
+        last = t + int(factor.pivot[t] == 1)
+        rows = {*range(t, last + 1), *factor.column_index[ends[t] : ends[last + 1]].tolist()}
+        largest, t = max(largest, int(factor.size[list(rows)].sum())), last + 1
+    return largest
+
+
+def least_front(structure: Partition, paired: bool = True) -> int:
+    """Rows that :func:`largest_front` has at least in every order, or in those that have no pairs.
+
+    A block of least degree joins the neighbour with which it has least in common, the lighter of the two
+    staying, until none is left: each minor has treewidth of the matrix's graph at most (Bodlaender &
+    Koster 2011, Treewidth computations II).  A pair of two unknowns takes two rows from it at most, since
+    what is left holds the graph without them, and needs one whose own entry is zero.
+    """
+    graph = structure.graph.copy()
+    size = dict(graph.nodes(data="size"))
+    zeros = sum(size[k] == 1 and not own for k, own in graph.nodes(data="diagonal"))
+    found = 0
+    while len(graph):
+        rows = {k: size[k] + sum(size[near] for near in graph[k]) for k in graph}
+        k = min(rows, key=lambda k: rows[k])
+        found = max(found, rows[k])
+        if near := set(graph[k]):
+            other = min(graph[k], key=lambda x: len(near.intersection(graph[x])))
+            size[other] = min(size[other], size[k])
+            graph.add_edges_from((other, x) for x in near - {other})
+        graph.remove_node(k)
+    return max(found - 2 * zeros * paired, 1)
 
 
 def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Counted, str]:

@@ -144,6 +144,8 @@ def tuned(structure):
 
 def _of_matrix(options: argparse.Namespace, matrix: kkt.Matrix, file: Path | None) -> int:
     """The cheapest order of a matrix of one's own, beside registered ones."""
+    from ...cheapest.matrices import largest_front, least_front
+
     refuse(options, SQUARED * matrix.structure.n**2, "", "compare counts minimum_degree and minimum_fill")
     rows: list[dict[str, Any]] = []
     with progress_shown() as progress:
@@ -159,7 +161,11 @@ def _of_matrix(options: argparse.Namespace, matrix: kkt.Matrix, file: Path | Non
     said += (
         f" Rank updates are {UPDATES[found.sequence.rules.rank_update]}. It takes {found.cost:,} operations; "
     )
-    said += f"{found.counted} orders were counted, {found.searched}."
+    said += f"{found.counted} orders were counted, {found.searched}. "
+    largest = largest_front(kkt.symbolic(kkt.plan(found.sequence, matrix.structure)))
+    single = "" if matrix.structure.armature.all() else " of single pivots"
+    least = least_front(matrix.structure, paired=not single)
+    said += f"Its largest front has {largest} rows; no order{single} has less than {least}."
     return _told(options, found, rows, said, file, "")
 
 

@@ -1,12 +1,18 @@
 """The cheapest order: held against all orders of a class, spelt out here, and against (4)."""
 
+import contextlib
 import json
+import random
 from itertools import product
 
+import networkx as nx
+import numpy as np
 import pytest
 from designs import listed
 
+import pivotree as pt
 from pivotree import analysis, kkt, orderings
+from pivotree.analysis.cheapest import matrices
 from pivotree.analysis.cli import main
 
 
@@ -121,3 +127,34 @@ def test_tune_prints_the_winner_and_measures_it(capsys, tmp_path):
     assert set(rows) == {"tuned", "crbm", "abm"}
     assert said["value"] == rows["tuned"]["flops"] <= min(rows[k]["flops"] for k in ("crbm", "abm"))
     assert main(["solve", "chain:3", "--order", str(file)]) == 0
+
+
+def orders_with_pairs(names):
+    """Every order of names, each alone or with the next one."""
+    if not names:
+        yield []
+    for k, first in enumerate(names):
+        rest = [*names[:k], *names[k + 1 :]]
+        yield from ([[first], *groups] for groups in orders_with_pairs(rest))
+        for j, second in enumerate(rest):
+            yield from ([[first, second], *more] for more in orders_with_pairs([*rest[:j], *rest[j + 1 :]]))
+
+
+@pytest.mark.parametrize("zeros", [False, True])
+def test_no_order_has_a_smaller_front_than_the_bound(zeros):
+    """All orders of all graphs of four blocks."""
+    source, equal = random.Random(4), 0
+    for graph in [x for x in nx.graph_atlas_g() if len(x) == 4]:
+        size = [source.choice([1, 1, 2, 3]) for _ in graph]
+        own = [not zeros or source.random() < 0.6 for _ in graph]
+        pattern = nx.to_numpy_array(graph) + np.diag(own)
+        A = pattern.repeat(size, axis=0).repeat(size, axis=1)
+        structure, fronts = pt.matrix(A, blocks=size).structure, []
+        for groups in orders_with_pairs(list(range(4))):
+            with contextlib.suppress(kkt.OrderError):
+                fronts.append(matrices.largest_front(kkt.symbolic(kkt.plan(groups, structure))))
+        assert min(fronts, default=99) >= matrices.least_front(structure)
+        equal += min(fronts, default=99) == matrices.least_front(structure)
+    assert equal >= (2 if zeros else 8)
+    grid = pt.matrix(nx.grid_2d_graph(6, 6)).structure
+    assert 5 <= matrices.least_front(grid) <= 7

@@ -74,6 +74,7 @@ def test_the_cheapest_order_that_is_found_is_taken_as_it_is_written(file, capsys
     told = json.loads(capsys.readouterr().out)
     assert all(told["value"] <= row["flops"] for row in [*told["rows"], *told["ranking"]])
     assert told["value"] < pt.eliminate(pt.matrix(file), "minimum_degree").flops
+    assert "rows; no order has less than 5." in told["words"]
     assert main(["compare", file, "--order", "best.py:tuned", "--format", "float32", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["model"], found["bodies"], found["dof"]) == (file, 16, 16)
