@@ -207,7 +207,7 @@ def explorer_data(
     system: System | Matrix,
     model: str | None = None,
     orders: Sequence[str | Callable[..., Any]] | None = None,
-    formats: Sequence[str] = USUAL,
+    formats: Sequence[str] | None = USUAL,
     *,
     progress: Progress = lambda step: None,
     story: bool = True,
@@ -216,16 +216,16 @@ def explorer_data(
 
     ``story``: whether the scenes come with it, where the model is drawn block by block.
 
-    ``formats`` are those whose errors are measured, of those that the page computes in; with none, orders
-    are told by their groups alone.  Raises OrderError for an unknown order, FormatError for another
-    format, SizeError beyond ``WHOLE`` blocks.
+    ``formats`` are those whose errors are measured, of those that the page computes in; where it is None,
+    orders are told by their groups alone.  Raises OrderError for an unknown order, FormatError for
+    another format, SizeError beyond ``WHOLE`` blocks.
 
     >>> from pivotree.analysis.explorer import explorer_data
     >>> data = explorer_data(pt.build(pt.chain(3)), "chain:3", ["abm", "crbm"], story=False)
     >>> [(order["name"], order["fill"], order["flops"]) for order in data["orders"]]
     [('abm', 2, 456), ('crbm', 6, 279)]
     """
-    for name in formats:
+    for name in formats or ():
         if get_format(name).name not in FORMATS:
             raise FormatError(f"format {name!r}: is none that the page computes in; use {', '.join(FORMATS)}")
     n, whole, told, entries = _drawn(system)
@@ -263,7 +263,7 @@ def explorer_data(
         entry = _order(system, function, document["structures"])
         if entry is None:
             continue
-        if proof is not None and formats:
+        if proof is not None and formats is not None:
             progress(f"{function.name}: its errors")
             entry |= _measured(system, function, formats, reference, document["model"])
         if forms and "flops" in entry:
@@ -321,7 +321,7 @@ def _story() -> dict[str, Any]:
     bodies; the two of Example 2; and what thirty links take."""
     known = ("abm", "crbm")
     rigid, two = (
-        carried(explorer_data(build(tree), name, known, [], story=False))
+        carried(explorer_data(build(tree), name, known, None, story=False))
         for name, tree in (
             ("three sliders", sliders((2.0, 3.0, 5.0), (17.0, 11.0, 5.0))),
             ("example2:m1=1e8", example2(1e8)),
