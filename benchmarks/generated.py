@@ -4,10 +4,12 @@
 
 It needs g++, gcc and the wheels pin, casadi and cmeel-eigen, and says so where one is not there.  What
 is in C++ is compiled once, which takes minutes, and kept in the folder of temporary files.  "strict" is
--O3 -march=native -ffp-contract=off and our strict gain_abm; "relaxed" is -ffp-contract=fast and our
-relaxed kernel, of abm and crbm the one with fewer operations.  One state is a call in C of exported
+-O3 -march=native -ffp-contract=off and our strict kernels: gain_abm, and the order that pivotree.search
+finds for the robot with its placements factored.  "relaxed" is -ffp-contract=fast and our relaxed
+kernel, of abm and crbm the one with fewer operations.  One state is a call in C of exported
 code.  A batch of ours is a call from Python on 4096 states, divided by them; one of CasADi's is its C
-with a vector of states for each number, sines by glibc's libmvec.  Times are medians of 15 rounds.
+with a vector of states for each number, sines by glibc's libmvec.  Ours and CasADi's are measured in nine
+turns; times and ratios are medians, with the quartiles of the ratios.
 """
 
 from __future__ import annotations
@@ -18,20 +20,22 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pivotree import kkt, orderings
+from pivotree import analysis, kkt, orderings
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests" / "peers"))
 PARTS = HERE / "generated"
 WAYS = {"strict": "-ffp-contract=off", "relaxed": "-ffp-contract=fast"}
 ROBOTS = ("ur5", "panda", "talos", "kinova", "xarm7", "anymal", "tiago")
-STATES = 4096
+STATES, TURNS = 4096, 9
 NEEDED = ("pinocchio", "casadi")
 
 
@@ -57,9 +61,9 @@ def program(name: str, folder: Path, *linked: str) -> Path:
     return made
 
 
-def library(source: Path, flag: str, lanes: int = 1, *more: str) -> Path:
+def library(source: Path, flag: str, lanes: int = 1, *more: str, to: str = "") -> Path:
     """A shared library of a C file; with ``lanes`` of C that CasADi generated, of vectors of states."""
-    made = source.with_suffix(".so")
+    made = source.with_name((to or source.stem) + ".so")
     build = ["-O3", "-march=native", "-DCONTRACTION_OFF", flag, "-shared", "-fPIC", *more]
     if lanes > 1:
         vectors = ["-x", "c++", "-Wno-psabi", "-include", PARTS / "lanes.h", "-Dcasadi_real=Lanes"]
@@ -85,7 +89,7 @@ def batch(kernel: Any, state: list[np.ndarray]) -> float:
     """Microseconds of a state among STATES."""
     given = [np.tile(x, (STATES, 1)) for x in state]
     took = []
-    for _ in range(15):
+    for _ in range(3):
         start, calls = time.process_time(), 0
         while time.process_time() - start < 0.02:
             kernel(*given)
@@ -94,12 +98,23 @@ def batch(kernel: Any, state: list[np.ndarray]) -> float:
     return 1e6 * float(np.median(took))
 
 
-def kernels(system: Any, way: str) -> Any:
-    """Our kernel for a way: strict gain_abm, or the relaxed one with the fewest operations."""
-    if way == "strict":
-        return kkt.compile(system.graph, orderings.get("gain_abm"))
+def kernels(system: Any) -> Iterator[tuple[str, Any, str]]:
+    """A way, our kernel for it, and the name of its order."""
+    yield "strict", kkt.compile(system.graph, orderings.get("gain_abm")), "gain_abm"
+    factored = kkt.build(kkt.factored(system.graph))
+    found = analysis.search(factored, composites="rigid")
+    yield "strict", kkt.compile(factored.graph, found.sequence), "searched"
     made = [kkt.compile(system.graph, orderings.get(order), relaxed=True) for order in ("abm", "crbm")]
-    return min(made, key=lambda kernel: len(kernel.straight))
+    best = min(made, key=lambda kernel: len(kernel.straight))
+    yield "relaxed", best, best.order
+
+
+def in_turns(ours: Callable[[], float], other: Callable[[], float]) -> str:
+    """Median times of both, and the median and the quartiles of their ratio."""
+    times = np.array([(ours(), other()) for _ in range(TURNS)])
+    low, middle, high = np.quantile(times[:, 0] / times[:, 1], [0.25, 0.5, 0.75])
+    own, their = np.median(times, axis=0)
+    return f"{own:6.4f} us, CasADi {their:6.4f}, ratio {middle:4.2f} ({low:4.2f} to {high:4.2f})"
 
 
 def peak(folder: Path, lanes: int) -> float:
@@ -123,22 +138,18 @@ def compared(name: str, folder: Path, lanes: int) -> None:
     command = [program("native", folder), "model.txt", "state"]
     native = float(subprocess.run(command, cwd=folder, check=True, capture_output=True).stdout)
     print(f"{name:8} Pinocchio's aba in C++ {native:7.3f} us")
-    for way, flag in WAYS.items():
-        kernel = kernels(system, way)
+    for way, kernel, order in kernels(system):
         kernel.export_c(folder / "ours.c", "ours")
         ours = [kernel.configuration(state.q), state.qd, state.tau]
-        own, qdd = timed(library(folder / "ours.c", flag), "ours", ours)
-        other, answer = timed(library(folder / "peer.c", flag), "aba", theirs)
-        many = batch(kernel, ours), timed(library(folder / "peer.c", flag, lanes), "aba", theirs, lanes)[0]
+        own = library(folder / "ours.c", WAYS[way]), "ours", ours
+        other = library(folder / "peer.c", WAYS[way]), "aba", theirs
+        wide = library(folder / "peer.c", WAYS[way], lanes, to="wide"), "aba", theirs, lanes
+        one = in_turns(lambda own=own: timed(*own)[0], lambda other=other: timed(*other)[0])
+        many = in_turns(partial(batch, kernel, ours), lambda wide=wide: timed(*wide)[0])
+        qdd, answer = timed(*own)[1], timed(*other)[1]
         apart = np.abs(peer.theirs(qdd) - answer).max() / np.abs(answer).max()
-        speed = len(kernel.straight) / 1e3
-        print(
-            f"{name:8} {kernel.order:9} {way:8} one state {own:6.3f} us, CasADi {other:6.3f}, "
-            f"ratio {own / other:4.2f}; batch {many[0]:6.4f} us, CasADi {many[1]:6.4f}, "
-            f"ratio {many[0] / many[1]:4.2f}; {speed / own:4.1f} and {speed / many[0]:5.1f} Gop/s; "
-            f"apart {apart:.0e}",
-            flush=True,
-        )
+        told = f"{len(kernel.straight):6} operations, apart {apart:.0e}"
+        print(f"{name:8} {order:9} {way:8} one state {one}; batch {many}; {told}", flush=True)
 
 
 def main() -> None:

@@ -302,7 +302,7 @@ def _transposed(shape: Shape, name: str, rows: list[str]) -> tuple[str, list[str
 
 
 PIECE = 4000  # operations in one function
-WIDE = 3000  # the same on vectors, whose instructions are longer
+WIDE = {True: 3000, False: 1000}  # the same on vectors, by whether products may be fused with sums
 BLOCKS = 2  # of states that go through each of several pieces in turn, since reading its code takes long
 HELD = 2000  # rows of a block at most, so that those of all blocks are at hand
 NEAR = 128  # rows to whose places instructions need one byte, before and behind a pointer

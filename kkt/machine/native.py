@@ -106,7 +106,7 @@ def compiled(
     inputs, outputs = program.inputs, len(program.outputs)
     target, about = _target(level=0 if len(program) > LONG else 1)
     content = (inputs, program.op, program.a, program.b, program.outputs, len(program.constants))
-    piece = min(piece, WIDE) if lanes > 1 else piece
+    piece = min(piece, WIDE[relaxed]) if lanes > 1 else piece
     name = store.key("code", about, astuple(shape), piece, *content)
     kept = store.read(name)
     if kept is None:
