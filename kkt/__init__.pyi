@@ -19,7 +19,6 @@ from .matrix.blocks import Block as Block
 from .matrix.blocks import Partition as Partition
 from .matrix.blocks import Structure as Structure
 from .matrix.state import State as State
-from .matrix.state import write_model as write_model
 from .matrix.system import System as System
 from .matrix.system import build as build
 from .model.examples import delta as delta
@@ -52,6 +51,7 @@ from .model.mjcf import MjcfWarning as MjcfWarning
 from .model.mjcf import read_mjcf as read_mjcf
 from .model.modelfile import read_loops as read_loops
 from .model.modelfile import read_model as read_model
+from .model.modelfile import write_model as write_model
 from .model.tree import BodyTree as BodyTree
 from .model.tree import InertiaWarning as InertiaWarning
 from .model.tree import add_body as add_body

@@ -45,13 +45,13 @@ def read(name: str) -> Format:
         return _digits(name, base, suffix)
     if base == "exact" and suffix:
         raise FormatError(f"format {name!r}: exact fractions are not rounded; use exact")
-    if base == "float64" and suffix and suffix != "nearest":
+    if base in ("float64", "float32") and suffix == "nearest":
+        return FIXED[base]
+    if base == "float64":
         raise FormatError(
             f"format {name!r}: float64 rounds to nearest only; use at most 25 bits for another "
             "mode, such as float32:up"
         )
-    if base in ("float64", "float32") and suffix == "nearest":
-        return FIXED[base]
     from .binary import by_name
 
     found = by_name(name)

@@ -6,8 +6,6 @@ from these doubles: the pose (R, p) is computed once, in float64, and is then da
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,11 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError, nearest
-from ..base.foreign import of_kind
 from ..base.shown import Shown
 from ..model.fields import Floats, checked, shape_of
 from ..model.joints import GENERAL, TYPES, JointTerms, exponential, quaternion_to_vector
-from ..model.spatial import CACHED, levels, matmul, matvec
+from ..model.spatial import CACHED, matmul, matvec
 from ..model.tree import BodyTree
 
 if TYPE_CHECKING:
@@ -214,83 +211,3 @@ def node_field(tree: BodyTree, graph: nx.DiGraph[Any], field: str) -> Floats:
         if value is not None:
             result[k] = checked(f"body {tree.names[k]!r}", field, value, (6,))
     return result
-
-
-@of_kind
-def write_model(path: str | os.PathLike[str], state: State, name: str = "tree") -> None:
-    """Write a state as a model file, parents before children, whole or not at all.
-
-    Names of bodies become texts.  The schema is ``pivotree-model/1``, or ``/2`` where joints have
-    terms of their own or there are loops.  Raises ModelError where two bodies or two loops would
-    share a name, where a number is not finite, and for a state that was built with a step, and
-    FormatError where the file cannot be written.
-
-    >>> system = pt.build(pt.chain(2), q=[0.1, 0.2])
-    >>> pt.write_model("arm.json", system.state, name="arm")
-    >>> again = pt.build(pt.load("arm.json"))
-    >>> bool(abs(again.matrix - system.matrix).max() == 0)
-    True
-    """
-    if not (hasattr(state, "S") and hasattr(state, "terms")):
-        told = f"write_model: {type(state).__name__} is no state"
-        raise ModelError(f"{told}; give a path first, then build(...).state")
-    if state.terms is not None and state.step:
-        raise ModelError(
-            f"{os.fspath(path)}: a file holds no step, and this state was built with "
-            f"implicit={state.step!r}; write the one built without"
-        )
-    names = [str(body) for body in state.names]
-    if len(set(names)) < len(names):
-        twice = next(body for body in names if names.count(body) > 1)
-        raise ModelError(f"body {twice!r}: name is used twice; every body needs its own name")
-    parent = np.asarray(state.parent, dtype=np.int64)
-    early = (parent < np.arange(len(parent))).all()
-    order = list(range(len(parent))) if early else [k for level in levels(parent) for k in level.tolist()]
-    if len(order) < len(parent):
-        raise ModelError("tree: bodies form a cycle; a tree has none")
-    offset = np.cumsum([0, *(S.shape[1] for S in state.S)])
-    own = [slice(*offset[k : k + 2]) for k in range(len(parent))]
-    from ..model.modelfile import SCHEMA, WITH_TERMS, loop_document
-
-    loops = [loop_document(closure.from_here) for closure in state.loops]
-    if len({loop["name"] for loop in loops}) < len(loops):
-        raise ModelError("loops: two would have one name as texts; give every loop its own")
-    schema = SCHEMA if state.terms is None and not loops else WITH_TERMS
-    head = {"schema": schema, "name": name, "gravity": state.gravity}
-    tail = {
-        "velocity": np.concatenate([state.qd[own[k]] for k in order]),
-        "effort": np.concatenate([state.tau[own[k]] for k in order]),
-    }
-    more = {"loops": loops} if loops else {}
-    bodies = []
-    for k in order:
-        body = {
-            "name": names[k],
-            "parent": names[parent[k]] if parent[k] >= 0 else None,
-            "R": state.R[k],
-            "p": state.p[k],
-            "S": state.S[k],
-            "mass": state.mass[k],
-            "com": state.com[k],
-            "inertia_com": state.inertia[k],
-        }
-        terms = {} if state.terms is None else {key: x[own[k]] for key, x in vars(state.terms).items()}
-        given = {"bias": state.joint_bias[k], "wrench": state.wrench[k], **terms}
-        bodies.append(body | {key: vector for key, vector in given.items() if np.any(vector != 0.0)})
-    try:  # one body a line
-        lines = ",\n".join(map(_json, bodies))
-        first, last = _json(head), _json(tail | more)
-    except ValueError:
-        raise ModelError(f"{os.fspath(path)}: a number is not finite; nothing written") from None
-    from ..base.files import write_whole
-
-    write_whole(path, f'{first[:-1]}, "bodies": [\n{lines}\n], {last[1:]}\n')
-
-
-def _json(fields: Mapping[str, Any]) -> str:
-    """Fields as an object of JSON, arrays and numbers of numpy as floats."""
-    plain = {
-        key: np.asarray(x, dtype=float).tolist() if isinstance(x, np.ndarray | np.floating) else x
-        for key, x in fields.items()
-    }
-    return json.dumps(plain, allow_nan=False)

@@ -7,8 +7,8 @@ import pytest
 from mechanisms import four_bar
 
 from pivotree import kkt, orderings
-from pivotree.kkt.matrix.state import write_model
 from pivotree.kkt.model.load import from_spec
+from pivotree.kkt.model.modelfile import write_model
 
 CLOSED = ["four_bar", "gripper", "delta", "stewart"]
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from strategies import reals
 
 from pivotree import kkt
-from pivotree.kkt.matrix.state import write_model
-from pivotree.kkt.model.modelfile import read_model
+from pivotree.kkt.model.modelfile import read_model, write_model
 
 
 def state(**changes):
