@@ -12,7 +12,6 @@ from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
-import sympy
 from numpy.typing import NDArray
 
 from pivotree.kkt import Block, System
@@ -73,6 +72,8 @@ class Forms:
 
     def _told(self, K: NDArray[Any], x: NDArray[Any], name: str | None) -> int:
         """The number of a block's text; its long entries are then named, where a name is given."""
+        import sympy
+
         text = []
         for i, j in combinations_with_replacement(range(len(x)), 2):
             value = K[x[i], x[j]].value
@@ -88,6 +89,8 @@ class Forms:
 
     def _inverse(self, value: Any, name: str) -> Any:
         """1 / D, D by its name."""
+        import sympy
+
         inverse = self.ring.inverse(value)
         letter = str(inverse).removeprefix("-")
         if letter in self.ring.defined:
