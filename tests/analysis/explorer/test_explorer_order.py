@@ -231,6 +231,9 @@ def test_two_orders_of_ones_own_are_set_against_each_other(opened):
     page.get_by_role("button", name="Change places").click()
     assert page.locator(".strip .figure").first.inner_text() in before[1]
     assert page.locator("figure.board h2").first.inner_text() == "crbm"
+    page.keyboard.press("u")
+    page.get_by_role("button", name="Go to checkpoint before").click()
+    assert "step 6 of 6" in counter(page) and "Back at checkpoint before" in status(page)
 
 
 def groups_in(page, which):
