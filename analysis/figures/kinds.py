@@ -407,10 +407,6 @@ def _kept(request: Request, *keys: str) -> list[Any]:
     return [(key, value) for key, value in request.memory.items() if key[0] in keys]
 
 
-def _rows_told(request: Request) -> list[dict[str, Any]]:
-    return [row for _, rows in _kept(request, "rows") for row in rows if row["format"] == request.format]
-
-
 def _digits_told(request: Request) -> str:
     def said(row: dict[str, Any]) -> str:
         name = request.named(row["order"])
@@ -418,7 +414,8 @@ def _digits_told(request: Request) -> str:
             f"{name} gives no answer" if row["digits"] is None else f"{name} keeps {row['digits']:.1f} digits"
         )
 
-    return f"In {request.format}, {_listed(map(said, _rows_told(request)))}"
+    rows = [row for _, rows in _kept(request, "rows") for row in rows if row["format"] == request.format]
+    return f"In {request.format}, {_listed(map(said, rows))}"
 
 
 def _pivots_told(request: Request) -> str:

@@ -14,14 +14,13 @@ from matplotlib.patches import Ellipse, Rectangle
 from matplotlib.textpath import TextPath
 from numpy.typing import NDArray
 
-from pivotree.kkt import Matrix, OrderError, System, plan, symbolic
-from pivotree.kkt.base.foreign import is_whole
+from pivotree.kkt import Matrix, System, plan, symbolic
 from pivotree.kkt.matrix.system import require_system
 
 from ..colours import SMALL, TEXT, Theme, plain
 from .labels import Labels
-from .own_axes import axes_of, size_of
-from .state import FILL, NEW, ORIGINAL, ZEROED, BlockState, block_state
+from .own_axes import size_of
+from .state import FILL, NEW, ORIGINAL, ZEROED, BlockState
 from .style import LEAST, even, new_figure, settings, theme
 
 TEXT_BLOCKS = 60  # with more blocks there is no text, but a raster
@@ -304,22 +303,15 @@ def spy(
     >>> ax.get_title()
     'CRBM: 6 blocks of fill + 3 diagonal'
     """
-    if not isinstance(system, Matrix):
+    from .spy import spy as picture  # which draws with this module
+
+    if isinstance(system, Matrix):
+        labels = False  # names of blocks are those of (4)
+    else:
         require_system(system)
-    factor, look = symbolic(plan(order, system.structure)), theme(style=style)
-    groups = factor.plan.groups
-    if step is not None and not is_whole(step, 0, groups):
-        raise OrderError(
-            f"spy: step {step!r} is none of order {factor.plan.sequence.name!r}; use 0 to {groups}"
-        )
-    state = block_state(factor, step)
     if ax is None:
-        figure = new_figure("double", 7.0, look)
-        ax = figure.add_axes((0.06, 0.03, 0.9, 0.87))
-    labels = False if isinstance(system, Matrix) else labels  # names of blocks are those of (4)
-    (only,) = axes_of(ax)
-    into(only, state, f"{look.named(factor.plan.sequence.name)}: {state.told}", look, labels=labels)
-    return ax
+        ax = new_figure("double", 7.0, theme(style=style)).add_axes((0.06, 0.03, 0.9, 0.87))
+    return picture(symbolic(plan(order, system.structure)), step, ax=ax, labels=labels, style=style)
 
 
 def into(

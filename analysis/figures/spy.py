@@ -237,8 +237,11 @@ def _columns(legend: Sequence[Patch | Line2D], width: str) -> int:
     """Columns of a legend that fit a figure's width."""
     most, total = 2 if width == "single" else 5, WIDTHS.get(width, WIDTHS["double"])
     columns = min(len(legend), most if len(legend) != 6 else most // 2 + 1)
+    # of all labels and the longest, as columns are as wide as theirs
+    letters = [len(str(handle.get_label())) for handle in legend]
+    mean = (max(letters) + sum(letters) / len(letters)) / 2
     # [in] at 8 pt: a letter, and a handle with its gaps
-    while columns > 1 and columns * (0.058 * _longest(legend) + 0.42) > 1.15 * total:
+    while columns > 1 and columns * (0.058 * mean + 0.42) > 1.15 * total:
         columns -= 1
     return columns
 
@@ -281,9 +284,3 @@ def _legend(states: Sequence[BlockState], look: Theme, zeros: bool) -> list[Patc
     if any(0 < s.step < s.symbolic.plan.groups for s in states):
         handles.append(_entry(facecolor=look.shade, label="eliminated"))
     return handles
-
-
-def _longest(legend: Sequence[Patch | Line2D]) -> float:
-    """Letters of a label: the mean of the longest and of all, as columns are as wide as theirs."""
-    letters = [len(str(handle.get_label())) for handle in legend]
-    return (max(letters) + sum(letters) / len(letters)) / 2

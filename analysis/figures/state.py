@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree.kkt import OrderError, SymbolicFactor
+from pivotree.kkt.base.foreign import is_whole
 from pivotree.kkt.structure.symbolic import PAIR_FIRST, PAIR_SECOND, SINGLE
 
 ZERO, ORIGINAL, FILL, ZEROED = 0, 1, 2, 4
@@ -141,11 +142,11 @@ def block_state(symbolic: SymbolicFactor, step: int | None = None, since: int | 
     """
     plan = symbolic.plan
     whole = step is None
-    step = plan.groups if step is None else int(step)
+    step = plan.groups if step is None else step
+    if not is_whole(step, 0, plan.groups):
+        raise OrderError(f"order {plan.sequence.name!r}: has no step {step!r}; use 0 to {plan.groups}")
     if since is None:
         since = step if whole else max(step - 1, 0)
-    if not 0 <= step <= plan.groups:
-        raise OrderError(f"order {plan.sequence.name!r}: has no step {step}; use 0 to {plan.groups}")
     count = len(plan.blocks)
     where = np.empty(plan.graph.count, dtype=np.int64)
     where[plan.blocks] = np.arange(count)

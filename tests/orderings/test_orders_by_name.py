@@ -80,5 +80,5 @@ def test_the_picture_stands_in_the_axes_that_are_given():
     drawn = [sum(len(boxes.get_paths()) for boxes in ax.collections) for ax in (left, right)]
     assert drawn[1] == drawn[0] + 2 * 4 + 3  # fill, its mirror images, and frames of three groups more
     assert "after" not in pt.spy(SYSTEM, "abm", 0).get_title()
-    with pytest.raises(kkt.OrderError, match="step 9 is none of order 'abm'; use 0 to 3"):
+    with pytest.raises(kkt.OrderError, match="order 'abm': has no step 9; use 0 to 3"):
         pt.spy(SYSTEM, "abm", 9)

@@ -158,10 +158,7 @@ def _of_matrix(options: argparse.Namespace, matrix: kkt.Matrix, file: Path | Non
                 rows.append({"order": name, "flops": made.flops, "fill": made.fill})
     listed = [" ".join(str(block[1]) for block in group) for group in found.sequence.groups]
     said = f"Blocks go in the order {', '.join(listed[:SHOWN])}{', ...' * (len(listed) > SHOWN)}."
-    said += (
-        f" Rank updates are {UPDATES[found.sequence.rules.rank_update]}. It takes {found.cost:,} operations; "
-    )
-    said += f"{found.counted} orders were counted, {found.searched}. "
+    said += f" Rank updates are {UPDATES[found.sequence.rules.rank_update]}." + _cost(found)
     largest = largest_front(kkt.symbolic(kkt.plan(found.sequence, matrix.structure)))
     single = "" if matrix.structure.armature.all() else " of single pivots"
     least = least_front(matrix.structure, paired=not single)
@@ -190,8 +187,11 @@ def words(found: analysis.SearchResult, structure: kkt.Structure) -> str:
         text += f" Multipliers{own} come last."
     if found.composites == "rigid":
         text += " Inertias behind which no joint is eliminated are ten numbers."
-    text += f" It takes {found.cost:,} operations"
-    return f"{text}; {found.counted} orders were counted, {found.searched}."
+    return text + _cost(found)
+
+
+def _cost(found: analysis.SearchResult) -> str:
+    return f" It takes {found.cost:,} operations; {found.counted} orders were counted, {found.searched}."
 
 
 def _joints(sequence: kkt.PivotSequence, structure: kkt.Structure) -> str:
