@@ -9,7 +9,7 @@ import { listed } from "./asking.mjs";
 import { copied, panel } from "./panels.mjs";
 import { NAMED } from "./scene.mjs";
 
-const FORMS = "m mass, c centre of mass, I inertia, l where the joint is on its parent, q angle; rows 1 to 3 turn, 4 to 6 move.";
+const FORMS = "m mass, c its centre, I inertia, l place of the joint, q angle; rows 1 to 3 turn, 4 to 6 move.";
 
 // How many pivots are done when a block is next of use: as a pivot's own, or to be added to; all of them
 // where it is not.  What it is called then, it is called where it is formed.
