@@ -26,7 +26,6 @@ from .rooted import no_other
 from .tried import DATA, Floats, Mend, Robot, Tried, mends, search
 
 ORDERS = ("abm", "gain_abm", "modified_abm", "projected_abm", "square_root_abm", "crbm")
-PROVED = ("abm", "gain_abm")  # of these there is a proof
 C_FILE, ANY = "its C file", "exact arithmetic"  # rows that are no order's and no program's
 KINDS = {**dict.fromkeys(ORDERS, "order"), C_FILE: "C", ANY: "data"}  # of rows; all others are programs'
 SHIPPED = ("float64", "float32")  # formats that C has
@@ -86,11 +85,6 @@ class Checked:
         return [row for row in self.rows if row.kind in kinds]
 
     @property
-    def tried(self) -> int:
-        """How many states were tried."""
-        return 1 + self.states + self.searched
-
-    @property
     def keeps(self) -> bool:
         """Whether the best order kept the digits in all states that were tried."""
         return self.row(self.best).worst >= self.digits
@@ -145,9 +139,7 @@ def check(
         found = mends(looked.hard(), looked.ways[subject], looked.ways[best], told, digits)
     progress("the proof")
     names = sorted(looked.ways, key=lambda name: (name != best, name != C_FILE, name == ANY))
-    rows = [
-        _proved(row, tree, format) if row.name in (best, *PROVED) else row for row in map(looked.row, names)
-    ]
+    rows = [_proved(row, tree, format) if row.kind == "order" else row for row in map(looked.row, names)]
     return Checked(
         model,
         format,

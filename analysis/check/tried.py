@@ -247,12 +247,8 @@ def _changes(hard: Tried, way: Reading, best: Reading, fault: Fault) -> Iterator
         other = replace(way, frames=frames)
         yield "frames", _written(other), hard, other
     mirrored = replace(way, symmetry="mirrored")
-    yield (
-        "symmetry",
-        f"{_written(mirrored)}, half of every symmetric matrix computed, and copied",
-        hard,
-        mirrored,
-    )
+    said = f"{_written(mirrored)}, half of every symmetric matrix computed, and copied"
+    yield "symmetry", said, hard, mirrored
     for order in ORDERS:
         other = of_order(order, way.precision)
         yield "order", _written(other), hard, other
@@ -287,12 +283,8 @@ def _armatures(hard: Tried, way: Reading, fault: Fault) -> Iterator[Change]:
         data.update(armature=added + float(np.sum(data.get("armature", 0.0))))
         robot, place = Robot(tree), (hard.q, hard.qd)
         states = Tried(robot, *place, efforts_of(robot.base, *place, hard.truth.high))
-        yield (
-            "armature",
-            f"{_written(way)}, {added:g} {unit} of rotor inertia added at {fault.output}",
-            states,
-            way,
-        )
+        said = f"{_written(way)}, {added:g} {unit} of rotor inertia added at {fault.output}"
+        yield "armature", said, states, way
 
 
 def _written(way: Reading) -> str:

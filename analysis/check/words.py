@@ -90,7 +90,7 @@ def _verdict(found: Checked) -> str:
     text = f"{begin}, but not in {joined(poor)}. " if poor else f"{begin}. "
     text += (
         f"Computed by {named}, {best.worst:.1f} of {full_digits(get_format(found.format)):.1f} digits "
-        f"are right at worst in all {found.tried} states tried."
+        f"are right at worst in all {1 + found.states + found.searched} states tried."
     )
     rounded = {"C": ", in which poses are rounded, too"}
     told = [f"{row.worst:.1f} by {joined(_names(row))}{rounded.get(row.kind, '')}" for row in shipped]

@@ -294,16 +294,15 @@ def _parts(
 
 
 def _sentence(found: Fault, reading: Reading, system: System, own: System, lost: str | None) -> str:
-    who = f"{reading.program} {reading.version} in {found.format} on {found.model}".replace("  ", " ")
-    if lost:
-        text = f"{who} has no answer in this state: {lost}."
-    else:
-        first = found.parts[0]
-        text = (
-            f"{who} keeps {found.digits:.1f} digits in this state; the acceleration of {found.output} is "
-            f"off most. Of all rounding that reaches it, {percent(first.share)} enters at {first.body}: "
-            f"{first.what}."
-        )
+    text = f"{reading.program} {reading.version} in {found.format} on {found.model}".replace("  ", " ")
+    text += (
+        f" has no answer in this state: {lost}."
+        if lost
+        else f" keeps {found.digits:.1f} digits in this state"
+    )
+    for first in found.parts[:1]:
+        text += f"; the acceleration of {found.output} is off most. Of all rounding that reaches it, "
+        text += f"{percent(first.share)} enters at {first.body}: {first.what}."
     most = max(found.instead.values())
     if most - found.digits < WORTH:
         return f"{text} In other frames{'' if found.order == 'abm' else ', and by abm,'} no more are kept."

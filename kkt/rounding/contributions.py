@@ -73,17 +73,8 @@ class Linearised:
         for piece in reversed(tuple(self.tape.chunks())):
             m, k = len(piece), int(np.count_nonzero(piece.op > 1))
             here = slice(end - m, end)
-            shadows.contribute(
-                piece.op,
-                piece.dst,
-                piece.a,
-                piece.b,
-                self.errors[here],
-                self.slopes[bent - k : bent],
-                self.settled[here],
-                adjoint,
-                out[here],
-            )
+            told = self.errors[here], self.slopes[bent - k : bent], self.settled[here]
+            shadows.contribute(piece.op, piece.dst, piece.a, piece.b, *told, adjoint, out[here])
             end, bent = end - m, bent - k
         return out, adjoint
 
@@ -204,18 +195,10 @@ def reached(
         return found
     worst = int(joints[np.argmax(np.nan_to_num(off, nan=np.inf))])
     accounts = run, replace(run, errors=settled.whole, settled=settled.settled)
-    found = np.array([_by_pivot(tape, each.contributions({worst: 1.0}, keep=False)) for each in accounts])
+    parts = [each.contributions({worst: 1.0}, keep=False) for each in accounts]
+    pivots = np.concatenate([np.maximum(chunk.step, 0) for chunk in tape.chunks()])
+    found = np.array([np.bincount(pivots, weights=part, minlength=len(found)) for part in parts])
     return np.abs(found[np.argmin(np.hypot.reduce(found, 1))]) / scale if np.isfinite(found).all() else None
-
-
-def _by_pivot(tape: Tape, contributions: Floats) -> Floats:
-    """(steps,) sums."""
-    found, at = np.zeros(tape.program.groups), 0
-    for chunk in tape.chunks():
-        here = slice(at, at + len(chunk))
-        found += np.bincount(np.maximum(chunk.step, 0), weights=contributions[here], minlength=len(found))
-        at += len(chunk)
-    return found
 
 
 def _of_objects(

@@ -83,10 +83,8 @@ def test_a_fault_s_shares_are_parts_of_the_error_that_is_there():
     assert max(found.instead.values()) > found.digits + 0.5
     assert f"keeps {found.digits:.1f} digits in this state" in found.sentence
     assert found.sentence.endswith(" more.") and found.parts[0].body in found.sentence
-    calm = readings.fault(readings.get("rbdl"), system_of("chain:2"))
-    assert calm.sentence.endswith(" In other frames no more are kept.")
-    heavy = kkt.build(kkt.load("example3:m1=1e8"))
-    none = readings.fault(of_order("crbm", "float32"), heavy)
+    none = readings.fault(of_order("crbm", "float32"), system_of("example3:m1=1e8"))
+    assert "In other frames no more" in readings.fault(readings.get("rbdl"), system_of("chain:2")).sentence
     assert "has no answer in this state: pivot qdd_2, step 4: zero" in none.sentence and not none.parts
     with pytest.raises(FormatError, match="'mp:30': readings change frames in float64"):
         readings.fault(readings.get("mjx"), system, "mp:30")

@@ -19,10 +19,10 @@ FOUND = FOLDER / "found" / "square_root_abm.json"
 
 def test_bits_that_arrive_rank_orders_as_the_page_says(load):
     """Spearman's correlation of two records with the error, rows of docs/rounding.md, and their sum."""
-    ranks = load("ranks")
+    ranks, spec = load("ranks"), "example3:m1=1e5,angle=0.3"
     lines = ranks.PAGE.read_text(encoding="utf-8").splitlines()
     *rows, together = [line.strip("| ").split(" | ") for line in lines if line.endswith(" % |")]
-    assert ranks.line("`example3:m1=1e5,angle=0.3`", *ranks.measured("example3:m1=1e5,angle=0.3")) in rows
+    assert ranks.line(f"`{spec}`", *ranks.measured(spec)) in rows
     reach, again, pairs = ([float(row[k].rstrip(" %")) for row in rows] for k in (3, 4, 5))
     assert len(rows) == 21 and min(reach) >= 0.9 and together[3] == "0.99"
     assert (min(again), max(again), min(pairs)) == (0.24, 0.87, 95.0)

@@ -189,9 +189,7 @@ def test_a_root_has_no_residue():
 # -- what reaches qdd ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name", ["float32", "bfloat16", "float64", "q12.36", "dd", OWN[0], "float32+mul=bfloat16"]
-)
+@pytest.mark.parametrize("name", ["float32", "bfloat16", "float64", "q12.36", "dd", OWN[0], "p24+mul=p8"])
 def test_what_the_rounding_of_one_pivot_leaves_in_qdd_is_the_whole_error(name):
     """Where all is one bracket; held against the certified answer for the same data."""
     system, format = kkt.build(kkt.load("chain:3")), get_format(name)
@@ -204,16 +202,6 @@ def test_what_the_rounding_of_one_pivot_leaves_in_qdd_is_the_whole_error(name):
     assert step.reached * unit == pytest.approx(float(exact.error(found.qdd)), rel=0.02, abs=0.0)
 
 
-def test_what_a_rounding_takes_away_again_does_not_arrive():
-    """Example 3: the first pivot's error of 16 bits goes in the second, where a result is nearly a float."""
-    system = kkt.build(kkt.load("example3:m1=1e5,angle=0.3"))
-    for order, most in (("projected_abm", 2), ("crbm", 18)):
-        for name in ("float32", "p24"):
-            found = kkt.eliminate(system, orderings.get(order), name, reach=True)
-            bits = np.log2(1.0 + float(kkt.certify(system, 60, rounded_to=name).error(found.qdd)) * 2.0**24)
-            assert reached_bits(found) == pytest.approx(bits, abs=0.6) and most - 2 < bits < most, name
-
-
 def test_bits_that_arrive_are_alike_in_every_type_of_number():
     """Example 1: of 14 bits that crbm cancels, all arrive in qdd, and of 16 of abm at most half."""
     system = kkt.build(kkt.example1())
@@ -221,5 +209,8 @@ def test_bits_that_arrive_are_alike_in_every_type_of_number():
     for name in ("float32", "float64", "dd", "mp:30", "ball:20", "p20"):
         assert reached_bits(kkt.eliminate(system, crbm, name, reach=True)) > 11, name
         assert reached_bits(kkt.eliminate(system, abm, name, reach=True)) < 9, name
+    lucky = kkt.build(kkt.load("example3:m1=1e5,angle=0.3"))  # where rounding takes 16 bits away again
+    for order, bits in (("projected_abm", 2), ("crbm", 17)):
+        assert round(reached_bits(kkt.eliminate(lucky, orderings.get(order), "float32", reach=True))) == bits
     assert reached_bits(kkt.eliminate(system, crbm, "exact", reach=True)) == 0.0
     assert compare(system, ["crbm"], ["float32"], reach=False).rows[0].reached_bits is None
