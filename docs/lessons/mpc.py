@@ -124,10 +124,10 @@ def _(mo):
     mo.md("""
     ## What they cost, and what float32 leaves
 
-    `natural` goes forward in time, u, x and l one after another. `minimum_degree`, AMD's rule, is
-    right about fill and wrong here: it eliminates u_0 and then l_1, whose block is B R^-1 B', of
-    rank one. Solvers such as OSQP therefore add a small number to the diagonal, and then take any
-    order: `qdldl` is the one that QDLDL 0.1.9 chose for ten steps, with 1e-6 subtracted at the
+    `natural` goes forward in time, u, x and l one after another. `minimum_degree`, AMD's rule, takes u_0
+    first; l_1, whose block is B R^-1 B' then, of rank one, has the fewest neighbours, and waits for
+    x_1. Solvers such as OSQP do not look: they add a small number to the diagonal, and then take any
+    order. `qdldl` is the one that QDLDL 0.1.9 chose for ten steps, with 1e-6 subtracted at the
     multipliers.
     """)
     return
