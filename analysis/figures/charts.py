@@ -175,8 +175,7 @@ def error_bars(
                         continue
                     # a number stands where no line of a format runs through it, nor the axis
                     ahead = digits > near and any(0 <= full - digits < near for full in capacity.values())
-                    star = "*" * ((order, format) in marked)
-                    _number(own, f"{digits:.1f}{star}", digits, y, ahead, look)
+                    _number(own, f"{digits:.1f}{'*' * ((order, format) in marked)}", digits, y, ahead, look)
         for y in range(len(orders)):
             own.axhline(y, color=look.faint, linewidth=0.4, alpha=0.5, zorder=0)
         own.set_yticks(range(len(orders)), [look.named(order) for order in orders])

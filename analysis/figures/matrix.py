@@ -19,8 +19,8 @@ from pivotree.kkt.matrix.system import require_system
 
 from ..colours import SMALL, TEXT, Theme, plain
 from .labels import Labels
-from .own_axes import size_of
-from .state import FILL, NEW, ORIGINAL, ZEROED, BlockState
+from .own_axes import axes_of, size_of
+from .state import FILL, NEW, ORIGINAL, ZEROED, BlockState, block_state
 from .style import LEAST, even, new_figure, settings, theme
 
 TEXT_BLOCKS = 60  # with more blocks there is no text, but a raster
@@ -133,8 +133,13 @@ def _cells(
         boxes[int(table[i, j])].append(Rectangle(corner, width, height))
         centre = (corner[0] + width / 2, corner[1] + height / 2)
         if table[i, j] == ZEROED:
-            _zero_mark(ax, centre, min(width, height) * points, look)
-            continue
+            ring: dict[str, Any] = {
+                "markerfacecolor": "none",
+                "markeredgecolor": look.zero,
+                "markeredgewidth": 0.6,
+            }
+            ax.plot(*centre, "o", markersize=min(3.6, 0.45 * min(width, height) * points), zorder=3, **ring)
+            continue  # a small nought: something was here, and the elimination has made it zero
         label = names.cell(int(i), int(j)) if names else ""
         paper = look.fill if table[i, j] == FILL else None
         shown = label and _write(
@@ -146,19 +151,6 @@ def _cells(
     for kind, patches in boxes.items():
         if patches:
             ax.add_collection(PatchCollection(patches, **face(kind, look, cells=True)))
-
-
-def _zero_mark(ax: Axes, centre: tuple[float, float], room: float, look: Theme) -> None:
-    """A small nought: something was here, and the elimination has made it zero."""
-    ax.plot(
-        *centre,
-        marker="o",
-        markersize=min(3.6, 0.45 * room),
-        markerfacecolor="none",
-        markeredgecolor=look.zero,
-        markeredgewidth=0.6,
-        zorder=3,
-    )
 
 
 def _ink_on(kind: int, look: Theme) -> str:
@@ -303,15 +295,17 @@ def spy(
     >>> ax.get_title()
     'CRBM: 6 blocks of fill + 3 diagonal'
     """
-    from .spy import spy as picture  # which draws with this module
-
     if isinstance(system, Matrix):
         labels = False  # names of blocks are those of (4)
     else:
         require_system(system)
+    factor, look = symbolic(plan(order, system.structure)), theme(style=style)
+    state = block_state(factor, step)
     if ax is None:
-        ax = new_figure("double", 7.0, theme(style=style)).add_axes((0.06, 0.03, 0.9, 0.87))
-    return picture(symbolic(plan(order, system.structure)), step, ax=ax, labels=labels, style=style)
+        ax = new_figure("double", 7.0, look).add_axes((0.06, 0.03, 0.9, 0.87))
+    (only,) = axes_of(ax)
+    into(only, state, f"{look.named(factor.plan.sequence.name)}: {state.told}", look, labels=labels)
+    return ax
 
 
 def into(

@@ -117,8 +117,7 @@ def wrapped(title: str, inches: float) -> str:
 
 def even(text: str, side: float, size: float) -> str:
     """As few lines as fit, and these as even as may be."""
-    most = max(12, int(side * 72 / (0.5 * size)))
-    most = max(most, *map(len, text.split()), 1)
+    most = max(12, int(side * 72 / (0.5 * size)), *map(len, text.split()))
     lines = len(textwrap.wrap(text, most))
     tries = (
         textwrap.wrap(text, width, break_long_words=False)
