@@ -133,11 +133,7 @@ def _cells(
         boxes[int(table[i, j])].append(Rectangle(corner, width, height))
         centre = (corner[0] + width / 2, corner[1] + height / 2)
         if table[i, j] == ZEROED:
-            ring: dict[str, Any] = {
-                "markerfacecolor": "none",
-                "markeredgecolor": look.zero,
-                "markeredgewidth": 0.6,
-            }
+            ring: Any = {"markerfacecolor": "none", "markeredgecolor": look.zero, "markeredgewidth": 0.6}
             ax.plot(*centre, "o", markersize=min(3.6, 0.45 * min(width, height) * points), zorder=3, **ring)
             continue  # a small nought: something was here, and the elimination has made it zero
         label = names.cell(int(i), int(j)) if names else ""
