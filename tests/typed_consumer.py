@@ -4,6 +4,9 @@
 
 from typing import assert_type
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
 import pivotree as pt
 
 system = pt.build(pt.humanoid())
@@ -15,6 +18,8 @@ assert_type(pt.compare(system, ["crbm", "abm"], ["float32"]), pt.Comparison)
 assert_type(pt.compare(system, ["crbm", "abm"]).verdict, str)
 assert_type(pt.arithmetic.Binary("mine", precision=12), pt.kkt.arithmetic.Binary)
 assert_type(pt.__version__, str)
+assert_type(pt.analysis.figures.error_bars([]), Figure)
+assert_type(pt.analysis.figures.error_bars([], ax=Figure().add_subplot()), Axes)
 
 # What is misspelt is refused: of these comments none is unused.
 pt.eliminat(system, "abm")  # type: ignore[attr-defined]
