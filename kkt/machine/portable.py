@@ -112,6 +112,11 @@ LOOSE = """\
 
    The compiler may fuse products with sums, so that bits depend on it.  It may not reorder sums,
    as -ffast-math does: sines and cosines, one operation each above, rest on their rounding."""
+SINGLY = """\
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-tree-slp-vectorize") /* to gather numbers for vectors takes longer */
+#endif
+"""
 CHECKED = """\
 #if !defined(FLT_EVAL_METHOD) || FLT_EVAL_METHOD != 0
 #error "intermediate results have more digits than their type here; on x86 compile for SSE2"
@@ -222,7 +227,7 @@ extern "C" {{
 #if defined(__FAST_MATH__)
 #error "compile without -ffast-math: it changes results"
 #endif
-{checked}
+{checked}{SINGLY}
 {self._pieces(dialect)}
 
 {self.prototype}
