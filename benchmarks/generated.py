@@ -9,7 +9,8 @@ finds for the robot with its placements factored.  "relaxed" is -ffp-contract=fa
 kernel, of abm and crbm the one with fewer operations.  One state is a call in C of exported
 code.  A batch of ours is a call from Python on 4096 states, divided by them; one of CasADi's is its C
 with a vector of states for each number, sines by glibc's libmvec.  Ours and CasADi's are measured in nine
-turns; times and ratios are medians, with the quartiles of the ratios.
+turns, their libraries copied anew for each, since where code lies in memory may double its time; times
+and ratios are medians, with the quartiles of the ratios.
 """
 
 from __future__ import annotations
@@ -74,8 +75,9 @@ def library(source: Path, flag: str, lanes: int = 1, *more: str, to: str = "") -
 
 
 def timed(made: Path, function: str, state: list[np.ndarray], lanes: int = 1) -> tuple[float, np.ndarray]:
-    """Microseconds of a state, and the qdd that a call gives."""
+    """Microseconds of a state, and the qdd that a call gives; a copy of the library is called."""
     timer, kept = made.with_name("timer"), made.with_name("state")
+    made = Path(shutil.copy(made, made.with_name(f"{made.stem}-copy.so")))
     if not timer.exists():
         subprocess.run(["gcc", "-O2", PARTS / "timer.c", "-o", timer, "-ldl"], check=True)
     np.concatenate(state).astype(float).tofile(kept)
