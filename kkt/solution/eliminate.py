@@ -65,9 +65,6 @@ def eliminate(
     must change for the answer to solve it (:mod:`kkt.proof.soundness`).
 
     A call plays the tape twice: in the format, and in more digits, by which the answer is judged.
-    These are double-double, side by side with the format, where rounding is observed, and otherwise
-    float64 or double-double afterwards.  An order that is not traced yet is played modulo a prime,
-    too, where a block that is singular whatever the numbers shows.
 
     With ``records`` False, rounding is not observed, which is faster.  With ``reach`` True, what
     each pivot's rounding leaves in qdd is recorded (``StepRecord.reached``,
