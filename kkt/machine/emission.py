@@ -11,7 +11,7 @@ and then for the other, whose operations do not wait for each other.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -388,19 +388,12 @@ def wanted_by(program: ScalarProgram) -> dict[int, list[int]]:
     return wanted
 
 
-def _piece(
-    program: ScalarProgram,
-    shape: Shape,
-    part: int,
-    piece: int,
-    work: Sequence[int],
-    wanted: dict[int, list[int]],
-    middle: int,
-) -> Iterator[str]:
-    """The function of one piece; its arguments are the constants and row ``middle`` of the work array."""
+def _loader(
+    program: ScalarProgram, shape: Shape, begin: int, work: Sequence[int], middle: int
+) -> Callable[[int], Iterator[str]]:
+    """What loads a slot into the piece whose first operation is ``begin``, once."""
     first, inputs = program.first, program.inputs
     T, t = shape.type, shape.number
-    begin, end = part * piece, min((part + 1) * piece, len(program))
     loaded: set[int] = set()
 
     def load(slot: int) -> Iterator[str]:
@@ -419,6 +412,24 @@ def _piece(
         row = slot - 2 if slot < first else work[slot - first]
         yield f"%p{slot} = getelementptr {T}, ptr %w, i64 {row - middle}"
         yield f"%v{slot} = load {T}, ptr %p{slot}"
+
+    return load
+
+
+def _piece(
+    program: ScalarProgram,
+    shape: Shape,
+    part: int,
+    piece: int,
+    work: Sequence[int],
+    wanted: dict[int, list[int]],
+    middle: int,
+) -> Iterator[str]:
+    """The function of one piece; its arguments are the constants and row ``middle`` of the work array."""
+    first, inputs = program.first, program.inputs
+    T = shape.type
+    begin, end = part * piece, min((part + 1) * piece, len(program))
+    load = _loader(program, shape, begin, work, middle)
 
     def store(value: str, row: int, name: str) -> Iterator[str]:
         yield f"%q{name} = getelementptr {T}, ptr %w, i64 {row - middle}"

@@ -48,7 +48,6 @@ lesson 4 | CRBM keeps # or # digits of # at most angles | *at_most_angles("crbm"
 lesson 4 | equation (11) is right to # digits | int(min(kept("modified_abm", m) for m in TURNED))
 explorer | chain:3 takes # by CRBM and # by ABM | cost(list_of("crbm")), cost(list_of("abm"))
 explorer | one order keeps # digits and the other # | int(kept("abm", TWO)), int(kept("crbm", TWO))
-index | # blocks of fill on a chain of six links, ABM # | fill("crbm", "chain:6"), fill("abm", "chain:6")
 story | # sequences are possible. # of them is | len(costs()), costs().count(cost(list_of("abm")))
 story | In float32 a number has # digits | int(SINGLE)
 story | A light slider of # kg, and on it one of # tonnes | light(), heavy() / 1000

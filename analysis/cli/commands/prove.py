@@ -56,10 +56,10 @@ def _of_robot(options: argparse.Namespace) -> int:
     if options.model is None or options.order is None or options.only is not None:
         raise kkt.PivotreeError("prove: takes MODEL --order A,B of a robot; of the papers, --only or nothing")
     orders = items("--order", options.order)
-    if len(orders) < 2:
-        raise kkt.OrderError(f"option --order: {orders[0]!r} is one; give two or more with commas between")
     for name in orders:
         orderings.get(name)
+    if len(orders) < 2:
+        raise kkt.OrderError(f"option --order: {orders[0]!r} is one; give two or more with commas between")
     from ...letterfile import load_letters
     from ...letters import equal_forms
 

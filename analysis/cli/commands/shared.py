@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-def tree_of(options: argparse.Namespace, load: Callable[..., Any] = kkt.load) -> nx.DiGraph[Any]:
+def tree_of(options: argparse.Namespace, load: Callable[..., Any] | None = None) -> nx.DiGraph[Any]:
     """The model that the options name; links on fixed joints are merged unless they are kept."""
-    tree = load(options.model, **reading(options.urdf or ()))
+    tree = (load or kkt.load)(options.model, **reading(options.urdf or ()))
     tree.graph["name"] = tree.graph.get("name") or options.model
     beside = [*tree.graph.get("loops", ()), *_loops_of(options, tree)]
     return tree if not beside else type(tree)(tree, loops=beside)
