@@ -13,7 +13,7 @@ import networkx as nx
 import numpy as np
 
 from pivotree import kkt, orderings
-from pivotree.kkt import FormatError, PivotreeError, System
+from pivotree.kkt import FormatError, ModelError, PivotreeError, System
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.theorem.ranges import ACCELERATION
 
@@ -123,6 +123,8 @@ def check(
     progress("the robot")
     robot = Robot(tree)
     state = (kkt.build(tree) if system is None else system).state
+    if (far := state.q[~np.isfinite(chosen.cast(state.q))]).size:
+        raise ModelError(f"state: q holds {far[0]:.3g}, beyond {format}; give q within a few turns")
     own = Tried(robot, *(np.asarray(x)[None] for x in (state.q, state.qd, state.tau)))
     looked = _Looked(own, robot.random(states), format, progress)
     looked.search(digits)

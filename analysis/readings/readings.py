@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from pivotree import orderings
 from pivotree.kkt import Certified, Elimination, FormatError, ModelError, System, certify, eliminate, trace
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.base.errors import nearest
+from pivotree.kkt.base.errors import LoopError, nearest
 from pivotree.kkt.machine.frames import aligned, gathered
 from pivotree.kkt.rounding.contributions import linearised
 from pivotree.kkt.tape.tape import Tape
@@ -64,9 +64,12 @@ class Reading:
     symmetry: str = "mirrored"  # of symmetric blocks; "both triangles", or "in part", which is no rule here
 
     def system(self, system: System) -> System:
-        """Equation (4) of a system in the frames of the program."""
+        """Equation (4) of a system in the frames of the program.  Raises LoopError for loops."""
         if self.frames == "own":
             return system
+        if system.loops:
+            text = "is modelled on trees alone, without closed loops or contacts; give its order by itself"
+            raise LoopError(f"{self.program} {text}: --order {self.order}")
         return aligned(system) if self.frames == "aligned" else gathered(system, self.frames)
 
     def traced(self, system: System) -> tuple[System, Tape]:
@@ -233,9 +236,8 @@ def fault(
     """Which sum of a program loses most in one state, in a sentence that one could file.
 
     Errors are against the answer for the system's own numbers; ``model`` is what the sentence calls it.
-    Raises FormatError for a format
-    without local rounding errors, or finer than float64, ModelError and LoopError as
-    :func:`kkt.gathered` does, and CertificationError for singular systems.
+    Raises FormatError for a format without local rounding errors, or finer than float64, LoopError for
+    loops that the program's frames do not take, and CertificationError for singular systems.
 
     >>> from pivotree.analysis import readings
     >>> found = readings.fault(readings.get("mjx"), pt.build(pt.humanoid()))
@@ -253,10 +255,9 @@ def fault(
     worst = int(np.argmax(np.nan_to_num(np.abs(off), nan=np.inf)))
     operations, adjoint = pair.swept({int(order.qdd[worst]): 1.0}, keep=False)
     kept = {}
-    own_frames, directions = (replace(reading, frames=frames) for frames in ("own", "directions"))
-    changed = [own_frames, replace(reading, symmetry="mirrored"), directions]
-    if reading.symmetry != "both triangles":
-        changed = [own_frames, directions]
+    changed = [replace(reading, frames=frames) for frames in ("own", "directions")]
+    if reading.symmetry == "both triangles":
+        changed.insert(1, replace(reading, symmetry="mirrored"))
     for each in (reading, *changed, of_order("abm", chosen.name)):
         key = each.order, each.frames, each.symmetry
         if key not in kept:

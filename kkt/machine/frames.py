@@ -74,10 +74,7 @@ def gathered(system: System, at: str = "com") -> System:
     if at not in PLACES:
         raise ModelError(f"gathered: at is {at!r}; give one of {', '.join(PLACES)}")
     if system.loops:
-        raise LoopError(
-            "gathered: closed loops and contacts are written in their bodies' own frames; "
-            "build(tree, loops=[]) leaves them out"
-        )
+        raise LoopError("gathered: moves no closed loops or contacts; build(tree, loops=[]) leaves them out")
     state = system.state
     n = len(state.names)
     turns, place = np.empty((n, 3, 3)), np.empty((n, 3))

@@ -9,10 +9,6 @@ def test_programs_are_compared_by_the_command(run):
     code, out, _ = run("compare", "chain:12", "--as", "newton,mjx", "--format", "float32")
     assert code == 0 and "Newton, SolverFeatherstone writes inertias" in out
     assert "the model's own numbers" in " ".join(out.split())
-    code, _, err = run("compare", "chain:3", "--as", "mjx", "--order", "abm")
-    assert code == 2 and "option --as: says order and frames itself; leave out --order" in err
-    code, _, err = run("compare", "chain:3", "--as", "mjy")
-    assert code == 2 and "reading 'mjy' is unknown; did you mean mjx?" in err
 
 
 def test_readings_are_listed_with_their_sources(run):
