@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, Mixed, get_format
-from ..arithmetic.binary import EXPONENT_BITS
+from ..arithmetic.binary import EXPONENT_BITS, MAX_PRECISION
 from ..base.errors import SingularError
 from ..matrix.entries import LETTERS, ROUNDINGS, UNIT, Entries
 from ..matrix.system import System, least_size
@@ -86,7 +86,7 @@ def wider(system: System, chosen: Format) -> Format | None:
     to_nearest = chosen.kind == "float" and getattr(chosen, "rounding", "nearest") == "nearest"
     if not to_nearest or isinstance(chosen, Mixed) or not SHORT < chosen.unit < 0.25:
         return None
-    wide = get_format(f"p{round(-np.log2(chosen.unit))}e{EXPONENT_BITS[1]}")
+    wide = get_format(f"p{min(round(-np.log2(chosen.unit)), MAX_PRECISION)}e{EXPONENT_BITS[1]}")
     least, largest = span(chosen)
     sizes = np.abs(np.concatenate([np.ravel(x).astype(float) for x in vars(system.entries).values()]))
     small, large = (float(f(sizes[sizes > 0.0], initial=1.0)) for f in (np.min, np.max))
@@ -105,9 +105,10 @@ def beyond_range(system: System, chosen: Format, wide: Format) -> str:
     least, largest = span(chosen)
     far = max(mass, 1.0 / mass, distance, 1.0 / distance) >= FAR
     units = f", or units of {mass:g} kg and {distance:g} m" if far else ""
+    more = "a format with as many exponent bits" if chosen.relative else "more bits before the point"
     return (
         f"products leave the range of {chosen.name}, {least:.1g} to {largest:.1g}, and {wide.name} answers; "
-        f"use a format with as many exponent bits{units}"
+        f"use {more}{units}"
     )
 
 

@@ -24,7 +24,7 @@ from ..proof.soundness import at_fault, in_balls, judged
 from ..proof.trust import longer, of_slots
 from ..rounding.contributions import reached
 from ..rounding.observe import Observation, seen
-from ..tape.player import elimination_of, first_bad, number_of, overflow, read_in, run, signed
+from ..tape.player import elimination_of, first_bad, number_of, read_in, run, signed
 from ..tape.tape import Elimination, StepRecord, Tape
 from ..tape.trace import tape_for
 
@@ -177,10 +177,6 @@ def _first(
     failed = first_bad(tape, pivots) if chosen.on_arrays else None
     steps = _steps(tape, chosen, watched, reference, reach, given, number)
     found = elimination_of(system, tape, chosen, solution, steps, failed)
-    if not chosen.relative and found.failed_at is not None:
-        beyond = overflow(system, tape, chosen, entries)
-        if beyond is not None:  # the overflow is named, whatever it made of a pivot
-            return replace(found, failed_at=beyond)
 
     # judge it, beside a run in more digits
     if chosen.kind == "exact":

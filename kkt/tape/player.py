@@ -3,14 +3,10 @@
 A float format plays in a numpy array, every other kind of number in a list of objects.
 :func:`played` is the one place that plays a tape: whoever looks at each operation asks
 :func:`watched`, and whoever computes beside each gives it a runner.
-
-The operation that leaves the range of a fixed-point format, and its exact result.
 """
 
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -18,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.formats import DIV, SQRT, Chunk, Format, Runner
+from ..arithmetic.formats import Chunk, Format, Runner
 from ..arithmetic.objects import InObjects, ZeroDivisor, each
 from ..base.errors import FormatError, Refusal, SingularError
 from ..matrix.blocks import Block
@@ -263,36 +259,3 @@ def _owner(system: System, letter: str, row: int) -> str:
     if letter in ("S", "tau", "A"):
         row = int(np.searchsorted(system.tree.offset, row, side="right")) - 1
     return f"body {names[row]!r}"
-
-
-def overflow(system: System, tape: Tape, chosen: Any, entries: Entries) -> str | None:
-    """The first operation whose result is beyond the format's words, in a sentence; or None.
-
-    The tape is read once more.  ``entries`` are rounded to the format already.
-    """
-    for piece in watched(tape, chosen.runner(tape), started(tape, entries, chosen)):
-        bad = np.flatnonzero(~np.isfinite(piece.r))
-        if len(bad):
-            i = int(bad[0])
-            op, x, y = int(piece.chunk.op[i]), float(piece.x[i]), float(piece.y[i])
-            if op == SQRT or (op == DIV and not y):  # a pivot that is not positive, which is named as such
-                return None
-            exact = (operator.add, operator.sub, operator.mul, operator.truediv)[op](Fraction(x), Fraction(y))
-            beyond = _beyond(chosen, exact, abs(exact))
-            return f"{_where(system, tape, piece.at + i)}: {x:.6g} {'+-*/'[op]} {y:.6g} is {beyond}"
-    return None
-
-
-def _where(system: System, tape: Tape, operation: int) -> str:
-    step = np.concatenate([chunk.step for chunk in tape.chunks()])[operation : operation + 1]
-    body = int(tape.bodies(operation, operation + 1, step)[0])
-    name = f"body {system.tree.names[body]!r}, " if body >= 0 else ""
-    return f"{name}step {int(step[0]) + 1}"
-
-
-def _beyond(chosen: Any, exact: Fraction, size: Fraction) -> str:
-    whole = math.floor(math.log2(size)) + 2
-    mend = f"use at least {whole} bits before the point"
-    if whole < chosen.bits:
-        mend += f", as in q{whole}.{chosen.bits - whole}"
-    return f"{float(exact):.6g}, beyond {chosen.name}, which ends at {chosen.largest:.6g}; {mend}"
