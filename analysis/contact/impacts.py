@@ -31,7 +31,7 @@ from pivotree import kkt
 from pivotree.kkt import FormatError, LoopError, PivotreeError, SingularError, System
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.errors import nearest
-from pivotree.kkt.matrix.entries import Entries, assemble, own_entries, pattern_of
+from pivotree.kkt.matrix.entries import Entries, assemble, pattern_of
 from pivotree.kkt.model.spatial import force_transform
 from pivotree.kkt.tape.trace import tape_for
 
@@ -136,7 +136,7 @@ def _without(system: System) -> System:
     loops = tuple(loop for loop in system.loops if not loop.point)
     state = replace(system.state, loops=tuple(c for c in system.state.loops if not c.loop.point))
     entries = assemble(state, None, system.entries.M)
-    pattern = pattern_of(system.tree, state, entries.a, own_entries(state))
+    pattern = pattern_of(system.tree, state, entries.a)
     names = {c.loop.name for c in state.loops}
     ties = tuple(tie for tie in system.structure.ties if tie.name in names)
     structure = replace(system.structure, ties=ties)

@@ -18,7 +18,6 @@ from ..model.spatial import levels, paths
 
 KINDS = ("pdd", "qdd", "f", "fJ", "fC", "lam")
 PDD, QDD, F, FJ, FC, LAM = range(6)
-OF_BODIES = 5  # kinds before LAM: one block for each body
 LINKS = ("whole", "split", "stretched")
 
 

@@ -257,10 +257,8 @@ def _within(mask: NDArray[np.bool_], one: NDArray[np.bool_] | None, x: Array) ->
     return not ((x != 0.0) > mask).any() and (one is None or bool(((x == 1.0) >= one).all()))
 
 
-def pattern_of(tree: BodyTree, state: State, a: NDArray[np.float64], own: NDArray[np.bool_]) -> Pattern:
+def pattern_of(tree: BodyTree, state: State, a: NDArray[np.float64]) -> Pattern:
     """The union of nonzeros over this state and a generic one, so that a refresh keeps the pattern.
-
-    ``own`` says which diagonal entries of qdd the joints' own terms fill.
 
     General joints take a generic position only where q moves one of them: a model file gives no
     poses but one, whose zeros are structural.
@@ -290,7 +288,7 @@ def pattern_of(tree: BodyTree, state: State, a: NDArray[np.float64], own: NDArra
         G=np.any(np.stack(Gs), axis=0),
         G_one=np.all(np.stack(ones_in_G), axis=0),
         compliance=np.concatenate([np.zeros(0), *(loop.compliance for loop in loops)]) != 0.0,
-        A=own,
+        A=own_entries(state),
     )
 
 

@@ -46,8 +46,7 @@ def unfollowed(state: State) -> Hashable | None:
     loops = (*state.loops, *more)
     rows = dict(following(replace(state, loops=loops), [np.arange(c.rows) for c in loops]))
     first = len(state.loops)
-    new = [c.loop.name for i, c in enumerate(more, first) if len(rows.get(i, ())) < c.rows]
-    return new[0] if new else None
+    return next((c.loop.name for i, c in enumerate(more, first) if len(rows.get(i, ())) < c.rows), None)
 
 
 def following(state: State, stiff: list[NDArray[np.int64]]) -> Iterator[tuple[int, list[int]]]:

@@ -28,7 +28,7 @@ from ..model.joints import GENERAL
 from ..model.spatial import Array, levels, lift, locked_inertia, transpose
 from ..model.tree import BodyTree, compile_tree, require_graph
 from .blocks import KINDS, Block, Partition, Structure, Tie
-from .entries import Entries, Pattern, assemble, own_entries, pattern_of, step_of
+from .entries import Entries, Pattern, assemble, pattern_of, step_of
 from .state import State, coordinates, state_of
 
 if TYPE_CHECKING:
@@ -161,8 +161,8 @@ class System(Shown):
         x, y, z = np.nonzero(pattern.Phi & (parent >= 0)[:, None, None])
         one_row, one_col = (p[:, None] + six).ravel(), (f[:, None] + six).ravel()
         g, t = np.nonzero(pattern.G)
-        multiplier, body, _ = self._sides
-        half_row = np.concatenate([rows_q[c], p[parent[x]] + y, one_row, multiplier[g]])
+        multiplier, body, _ = self.structure.rows_of_G
+        half_row = np.concatenate([rows_q[c], p[parent[x]] + y, one_row, self._tree_size + multiplier[g]])
         half_col = np.concatenate([f[owner[c]] + s, f[x] + z, one_col, p[body[g]] + t])
         own = self._tree_size + np.flatnonzero(pattern.compliance)
         own = np.concatenate([own, rows_q[np.flatnonzero(pattern.A)]])
@@ -175,16 +175,9 @@ class System(Shown):
         placed = sp.coo_array((source, at), shape=(self.size,) * 2).tocsc()
         return placed.indptr, placed.indices, placed.data
 
-    @property
-    def _sides(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """For every row of ``entries.G``: its multiplier among the unknowns, its body, its sign."""
-        multiplier, body, sign = self.structure.rows_of_G
-        multiplier = multiplier + self._tree_size
-        return multiplier, body, sign
-
     def _values(self) -> NDArray[np.float64]:
         """M, H, -Phi, 1, G, -compliance and A where the pattern has entries; one triangle's."""
-        G = self._sides[2][:, None] * self.entries.G
+        G = self.structure.rows_of_G[2][:, None] * self.entries.G
         inner = (self.tree.parent >= 0)[:, None, None]
         return np.concatenate(
             [
@@ -219,9 +212,7 @@ class System(Shown):
             require_independent(state)
         fresh = replace(self, state=state, entries=assemble(state, None, self.entries.M))
         if not self.pattern.holds(fresh.entries):
-            own = own_entries(state)
-            pattern = pattern_of(self.tree, state, fresh.entries.a, own)
-            return replace(fresh, pattern=pattern, plans={})
+            return replace(fresh, pattern=pattern_of(self.tree, state, fresh.entries.a), plans={})
         if "_places" in self.__dict__:  # computed once for all states
             fresh.__dict__["_places"] = self._places
         return fresh
@@ -307,8 +298,7 @@ def build(
 
     # numbers of (4), and which of them are zero or one in every state
     entries = assemble(state)
-    own = own_entries(state)
-    pattern = pattern_of(compiled, state, entries.a, own)
+    pattern = pattern_of(compiled, state, entries.a)
 
     # an order sees the tree and the ties, without values
     ties = tuple(
@@ -322,7 +312,7 @@ def build(
         for closure in state.loops
     )
     owner = np.repeat(np.arange(compiled.n), compiled.dof)
-    armature = np.bincount(owner[own], minlength=compiled.n) > 0
+    armature = np.bincount(owner[pattern.A], minlength=compiled.n) > 0
     structure = Structure(compiled.names, compiled.parent, compiled.dof, ties=ties, armature=armature)
     return System(tree, compiled, state, structure, pattern, entries, closed)
 
