@@ -127,7 +127,6 @@ class _Equations(Writer):
 
     def constraints(self, pdd: Mapping[int, Ref | None]) -> dict[Block, Ref | None]:
         """-gamma - G pdd + compliance lam of every loop."""
-        rows: dict[Block, Ref | None] = {}
         value: dict[int, Ref | None] = {}
         for c, tie in enumerate(self.structure.ties):
             value[c] = -self.input("gamma", c, (tie.rows, 1))
@@ -137,9 +136,7 @@ class _Equations(Writer):
         for k, numbers in self.structure.sides_on.items():
             for c, G in map(self.G, numbers):
                 value[c] = self.sub(value[c], self.mul(G, pdd[k]))
-        for c, tie in enumerate(self.structure.ties):
-            rows[Block("lam", tie.name)] = value[c]
-        return rows
+        return {Block("lam", tie.name): value[c] for c, tie in enumerate(self.structure.ties)}
 
     def effort(self, k: int, f: Ref | None) -> Ref | None:
         """tau_k - H f_k - A qdd_k."""

@@ -97,7 +97,10 @@ def joint_space_inverse(system: System, order: OrderLike | Tape, format: str | F
     columns = ContinuedProgram(tape_for(system, order).program)
     solve(columns, inverse_rights(columns))
     tape = lower(columns.program(), system)
-    return matrix(system, tape, get_format(format), inverse_slots(system, tape.columns))
+    slots = inverse_slots(system, tape.columns)
+    part = Part(slots.ravel(), floor_of(system, "dqdd_dtau"))
+    found = worth(system, tape, get_format(format), [part])
+    return Solved(found.parts[0].reshape(slots.shape), found.error, found.marked)
 
 
 class Part(NamedTuple):
@@ -113,18 +116,6 @@ class Worth(NamedTuple):
     parts: list[NDArray[Any]]
     error: float | None
     marked: str | None
-
-
-def matrix(
-    system: System, tape: Tape, chosen: Format, slots: NDArray[np.int64], numbers: NDArray[Any] | None = None
-) -> Solved:
-    """The numbers in signed slots of any shape, judged together (:func:`worth`).
-
-    Where they are zero but for rounding they are judged by the floor of M^-1.
-    """
-    floor = 1.0 / size_of(system.entries.M)
-    found = worth(system, tape, chosen, [Part(slots.ravel(), floor)], numbers)
-    return Solved(found.parts[0].reshape(slots.shape), found.error, found.marked)
 
 
 def worth(
