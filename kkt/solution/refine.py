@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.formats import Format
 from ..base.errors import LoopError
+from ..base.foreign import is_number
 from ..matrix.entries import RIGHT_HAND_SIDE, Entries
 from ..matrix.system import System
 from ..program.program import Program
@@ -152,12 +153,11 @@ class Corrections:
 
     def correction(self, r: Unknowns) -> tuple[Unknowns, float]:
         """A correction, and a least effect on it of rounding its residual once, or 0."""
+        given = {"a": -r.f, "b": r.pdd, "tau": r.qdd, "gamma": -r.lam}
         if not self.dynamics:
-            given = {"a": -r.f, "b": r.pdd, "tau": r.qdd, "gamma": -r.lam}
             return self._solve(self.tape, given)[0], 0.0
         zero = np.zeros_like(r.pdd)
-        given = {"a": zero, "b": zero, "tau": r.qdd, "gamma": -r.lam}
-        d, pivots = self._solve(self.tape, given)
+        d, pivots = self._solve(self.tape, given | {"a": zero, "b": zero})
         inertia = self._inertia(pivots)
         moved = np.zeros(len(r.qdd))
         np.divide(np.abs(r.qdd), inertia, out=moved, where=inertia > 0.0)
@@ -219,8 +219,7 @@ def softened(loops: Sequence[Loop], mu: float) -> list[Loop]:
     """
     from ..model.loops import Loop
 
-    good = isinstance(mu, int | float | np.number) and not isinstance(mu, bool)
-    if not good or not 0.0 < mu < math.inf:
+    if not is_number(mu) or mu <= 0.0:
         raise LoopError(f"proximal: mu is {mu!r}; give a number above zero, such as 1e-4")
     for loop in loops if isinstance(loops, Iterable) else (loops,):
         if not isinstance(loop, Loop):
