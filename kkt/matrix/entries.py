@@ -172,6 +172,10 @@ class Entries:
     compliance: Array = field(default_factory=lambda: np.zeros(0))  # (m,) of each
     A: Array = field(default_factory=lambda: np.zeros(0))  # (N,) diagonal of (qdd, qdd), or (0,)
 
+    def mapped(self, make: Callable[[Array], Array]) -> Entries:
+        """What a function makes of the array of every letter."""
+        return Entries(*(make(np.asarray(getattr(self, letter))) for letter in LETTERS))
+
 
 LETTERS = tuple(entry.name for entry in fields(Entries))
 RIGHT_HAND_SIDE = ("a", "b", "tau", "gamma")

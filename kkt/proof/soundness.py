@@ -8,7 +8,7 @@ lowering, which every number type would share, cannot hide from it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -283,10 +283,9 @@ def backward_error(system: System, entries: Entries, x: Unknowns, digits: Any = 
     1964).
     """
     if digits is not None:
-        given = (np.asarray(getattr(entries, letter.name), digits) for letter in fields(entries))
-        entries = Entries(*given)
+        entries = entries.mapped(lambda array: np.asarray(array, digits))
         x = Unknowns(*(np.asarray(part, digits) for part in x))
-    left, sizes = _left(system, entries, x), _magnitudes(entries)
+    left, sizes = _left(system, entries, x), entries.mapped(np.abs)
     size = [_balls(part, "abs_lower") for part in rows_of(system, sizes, Unknowns(*map(np.abs, x)), 1)]
     worst = 0.0
     for r, s in zip(left, size, strict=True):
@@ -307,10 +306,6 @@ def residue(system: System, entries: Entries, x: Unknowns) -> float:
 
 def _left(system: System, entries: Entries, x: Unknowns) -> list[NDArray[Any]]:
     return [_balls(np.abs(part), "abs_upper") for part in rows_of(system, entries, x, -1)]
-
-
-def _magnitudes(entries: Entries) -> Entries:
-    return Entries(*(np.abs(getattr(entries, letter.name)) for letter in fields(entries)))
 
 
 def _normwise(system: System, sizes: Entries, x: Unknowns, left: list[NDArray[Any]]) -> float:

@@ -67,7 +67,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
 from ..arithmetic.objects import each
-from ..matrix.entries import LETTERS, Entries, assemble
+from ..matrix.entries import Entries, assemble
 from ..matrix.system import System
 from ..tape.player import GUARD_DIGITS, played, run, signed, started
 from ..tape.tape import Tape
@@ -352,8 +352,7 @@ def ball_bits(system: System, chosen: Format) -> int:
 
 def as_balls(entries: Entries, chosen: Format) -> Entries:
     """Entries in a format's numbers as exact balls."""
-    given = (chosen.shown(np.asarray(getattr(entries, letter))) for letter in LETTERS)
-    return Entries(*(each(ball_of, values) for values in given))
+    return entries.mapped(lambda array: each(ball_of, chosen.shown(array)))
 
 
 def _pair(values: NDArray[Any]) -> Pair:

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from ..arithmetic.formats import Format
 from ..base.errors import LoopError
 from ..base.foreign import is_number
-from ..matrix.entries import RIGHT_HAND_SIDE, Entries
+from ..matrix.entries import RIGHT_HAND_SIDE
 from ..matrix.system import System
 from ..program.program import Program
 from ..program.residual_program import residual_program, update_program
@@ -241,7 +241,7 @@ def iterated(system: System, tape: Tape, chosen: Format, first: Elimination, cou
     x, sizes, status = _settled(loop, first.unknowns, count)
     entries = rounded_entries(system, chosen)
     rigid = replace(entries, compliance=np.zeros_like(entries.compliance))
-    wide = Entries(*(np.asarray(getattr(rigid, part.name), WIDE) for part in fields(rigid)))
+    wide = rigid.mapped(lambda array: np.asarray(array, WIDE))
     left = rows_of(system, wide, Unknowns(*(np.asarray(part, WIDE) for part in x)), -1).lam
     mu = max(float(loop.compliance.max()) for loop in system.loops)
     record = Proximal(mu, len(sizes), float(np.abs(left).max()), status)

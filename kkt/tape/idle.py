@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix.entries import LETTERS, ROUNDINGS, UNIT, Entries, unit_motions
+from ..matrix.entries import ROUNDINGS, UNIT, Entries, unit_motions
 from ..matrix.system import System
 from ..model.tree import BodyTree
 
@@ -45,8 +45,7 @@ def all_resist(tree: BodyTree, unit: float = UNIT) -> bool:
 
 def doubles(entries: Entries) -> Entries:
     """Entries of any float format in float64; of pairs the high parts."""
-    given = (np.asarray(getattr(entries, letter)) for letter in LETTERS)
-    return Entries(*(np.asarray(x.real, dtype=float) for x in given))
+    return entries.mapped(lambda array: np.asarray(array.real, dtype=float))
 
 
 def unresisted(system: System, e: Entries, unit: float, cut: bool = False) -> Idle | None:
