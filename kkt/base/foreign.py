@@ -87,24 +87,21 @@ def _is(value: Any, types: Any) -> bool:
     return isinstance(value, types) and not isinstance(value, bool)
 
 
-def unfit(name: str) -> str | None:
+def unfit(name: Hashable) -> str | None:
     """Why a text cannot be a name in every figure, table and file; None for a text that can.
 
-    Control characters end lines and steer terminals; a lone surrogate has no place in UTF-8.
+    Control characters end lines and steer terminals; a lone surrogate has no place in UTF-8.  Of a
+    tuple its texts are checked.
     """
-    found = _UNFIT.search(name)
+    text = "".join(_texts(name))
+    found = _UNFIT.search(text)
     if found is not None:
         lone = "\ud800" <= found[0] <= "\udfff"
         what = "the lone surrogate" if lone else "the control character"
         return f"holds {what} {found[0]!a}"
-    if len(name) > LONGEST_NAME:
-        return f"has {len(name):,} characters, more than {LONGEST_NAME}"
+    if len(text) > LONGEST_NAME:
+        return f"has {len(text):,} characters, more than {LONGEST_NAME}"
     return None
-
-
-def first_unfit(names: Iterable[Hashable]) -> tuple[Hashable, str] | None:
-    """The first name that is :func:`unfit`, and why; of a tuple its texts are checked."""
-    return next(((name, why) for name in names if (why := unfit("".join(_texts(name))))), None)
 
 
 def _texts(name: Any) -> Iterable[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError
-from ..base.foreign import first_unfit
+from ..base.foreign import unfit
 
 Floats = NDArray[np.float64]
 NONE: Mapping[str, str] = MappingProxyType({})  # packages or arguments that nobody has given
@@ -19,9 +19,9 @@ _TRUTHS = np.dtype(np.bool_)
 
 def check_names(names: Iterable[Hashable], what: str = "body") -> None:
     """Raise ModelError for a name that no figure, table or file could show as it is."""
-    found = first_unfit(names)
-    if found is not None:
-        raise ModelError(f"{what} {found[0]!r}: field 'name' {found[1]}; give another name")
+    for name in names:
+        if why := unfit(name):
+            raise ModelError(f"{what} {name!r}: field 'name' {why}; give another name")
 
 
 def require_name(name: object, what: str = "body") -> None:

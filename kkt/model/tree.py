@@ -369,8 +369,7 @@ def _axes(names: tuple[Hashable, ...], joint: tuple[str, ...], data: list[dict[s
         if wanted == 0:
             continue
         shape = (3,) if wanted == 1 else (2, 3)
-        value = checked(f"body {names[k]!r}", "axis", data[k].get("axis"), shape)
-        axis[k, :wanted] = value
+        axis[k, :wanted] = checked(f"body {names[k]!r}", "axis", data[k].get("axis"), shape)
     return unit_axes(axis, names, joint)
 
 

@@ -261,9 +261,5 @@ def seen(system: System, tape: Tape, format: Format, bits: int = 0) -> Observati
 
 def residues_of(system: System, tape: Tape) -> NDArray[np.int64]:
     """(slots,) the data of a tape modulo a prime, computed exactly from the model's doubles."""
-    v = np.zeros(tape.slots, dtype=np.int64)
-    places, values = tape.inputs.values(assemble(system.state, residue))
-    v[places] = [int(x) if isinstance(x, flint.nmod) else int(residue(float(x))) for x in values.tolist()]
-    for number, slot in {1: 1, **tape.inputs.whole}.items():
-        v[slot] = int(residue(float(number)))
-    return v
+    v = started(tape, assemble(system.state, residue), residue)
+    return np.array([int(x if isinstance(x, flint.nmod) else residue(float(x))) for x in v], dtype=np.int64)
