@@ -161,7 +161,7 @@ $(VENV)/.docs: $(VENV)/.pip pyproject.toml
 	$(PIP) install --quiet --editable . --group docs
 	touch $@ $(VENV)/.main
 
-EXTRAS := widget,cluster
+EXTRAS := widget
 $(VENV)/.test: $(VENV)/.pip pyproject.toml
 	$(PIP) install --quiet --editable ".[$(EXTRAS)]" --group test
 	touch $@ $(VENV)/.docs $(VENV)/.main

@@ -1,4 +1,4 @@
-"""Where pieces of work are done: in this process, in others of this machine, on a Dask cluster.
+"""Where pieces of work are done: in this process, or in others of this machine.
 
 Each gives results as they come, in any sequence, and holds few of them at a time.  A worker that
 is killed takes nothing with it: its pieces are done again.
@@ -6,11 +6,10 @@ is killed takes nothing with it: its pieces are done again.
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, wait
 from itertools import chain, islice
 from typing import Any, TypeVar
 
@@ -22,10 +21,7 @@ Work = Callable[[T], R]
 
 SHORT = 3.0  # [s] of work that other processes would not finish sooner
 DEATHS = 3  # of workers, one after another, without any result between them
-AHEAD = 4  # pieces handed to a Dask worker's thread in advance
 TAKEN = 1.0  # [s] within which a pool takes up what it is handed
-PATIENCE = 15.0  # [s] until a scheduler answers
-WORKERLESS = 120.0  # [s] until a cluster has a worker
 ALONE = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 
 
@@ -51,7 +47,7 @@ def processes(work: Work[T, R], tasks: Iterator[T], jobs: int) -> Iterator[R]:
         ensure_running()  # which would let SIGINT through where it starts itself
         executor = ProcessPoolExecutor(jobs, initializer=end_with, initargs=(os.getpid(),), env=ALONE)
         try:
-            for result in _gathered(executor, work, tasks, lambda: 2 * jobs, pending):
+            for result in _gathered(executor, work, tasks, 2 * jobs, pending):
                 deaths = 0
                 yield result
         except TerminatedWorkerError:
@@ -77,58 +73,15 @@ def _taken_up(pending: dict[Any, T]) -> None:
             time.sleep(0.001)
 
 
-def cluster(work: Work[T, R], tasks: Iterator[T], address: str) -> Iterator[R]:
-    """On the Dask cluster of a scheduler.  Raises PivotreeError where it is gone, or never was.
-
-    What a worker that dies or is frozen had is given to others by Dask (``worker-ttl``).
-    """
-    try:
-        from distributed import Client
-        from distributed.client import FutureCancelledError
-        from distributed.scheduler import KilledWorker
-    except ImportError:
-        raise PivotreeError(
-            "option --scheduler: needs dask.distributed; python -m pip install distributed"
-        ) from None
-    for name in ("distributed", "distributed.client"):  # its errors are told here, in one line
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-    try:
-        client = Client(address, timeout=PATIENCE)
-    except (OSError, ValueError, TypeError) as error:  # TypeError: tls:// without certificates
-        raise PivotreeError(
-            f"option --scheduler: no Dask scheduler answers at {address!r} ({error}); give an "
-            "address such as tcp://host:8786"
-        ) from None
-
-    def ahead() -> int:
-        workers = client.scheduler_info(-1).get("workers", {}).values()
-        return max(1, AHEAD * sum(worker["nthreads"] for worker in workers))
-
-    try:
-        with client:  # which may find the scheduler gone as it closes, too
-            client.wait_for_workers(1, timeout=WORKERLESS)
-            yield from _gathered(client.get_executor(pure=False), work, tasks, ahead, {})
-    except TimeoutError:
-        raise PivotreeError(
-            f"scheduler {address}: had no worker for {WORKERLESS:.0f} s; start some, and run the "
-            "same command again: what was measured is kept"
-        ) from None
-    except (KilledWorker, CancelledError, FutureCancelledError, OSError) as error:
-        raise PivotreeError(
-            f"scheduler {address}: gave the work up, or is gone ({type(error).__name__}); run "
-            "the same command again: what was measured is kept"
-        ) from None
-
-
 def _gathered(
-    pool: Executor, work: Work[T, R], tasks: Iterator[T], ahead: Callable[[], int], pending: dict[Any, T]
+    pool: Executor, work: Work[T, R], tasks: Iterator[T], ahead: int, pending: dict[Any, T]
 ) -> Iterator[R]:
     """Results as they come; tasks without one stand in ``pending``, so many at a time."""
     from pivotree.analysis.processes import deaf
 
     while True:
         with deaf():  # Ctrl-C reaches the whole group; the children leave it to this process
-            for task in islice(tasks, max(0, ahead() - len(pending))):
+            for task in islice(tasks, max(0, ahead - len(pending))):
                 pending[None] = task  # until it is handed over
                 future = pool.submit(work, task)
                 pending[future] = pending.pop(None)

@@ -58,17 +58,14 @@ def _value(text: str) -> int | float | str | None:
 
 
 def sweep(
-    config: Config,
-    jobs: int | None = None,
-    scheduler: str | None = None,
-    progress: Progress = lambda done, missing, kept: None,
+    config: Config, jobs: int | None = None, progress: Progress = lambda done, missing, kept: None
 ) -> Summary:
     """Measure the cases that the output does not hold yet, and write the table.
 
     ``jobs`` processes work, one for each core where it is None (and this one alone where the work
-    is short), or the Dask cluster of ``scheduler``.  A run that is killed is taken up by the next
-    one.  Time grows with the rows, and with the operations of each order, which is traced once for
-    a model.  Raises PivotreeError, one sentence, for a file that cannot be written.
+    is short).  A run that is killed is taken up by the next one.  Time grows with the rows, and with
+    the operations of each order, which is traced once for a model.  Raises PivotreeError, one
+    sentence, for a file that cannot be written.
 
     >>> from pathlib import Path
     >>> from pivotree.analysis.sweep import read_config, sweep
@@ -93,7 +90,7 @@ def sweep(
         kept = len(at) - missing
         del at  # a large sweep does not need it while it runs
         progress(0, missing, kept)
-        for rows in results(tasks(config, store.done), jobs, scheduler):
+        for rows in results(tasks(config, store.done), jobs):
             store.add(rows)
             measured += len(rows)
             for name, i in places.items():
@@ -106,12 +103,8 @@ def sweep(
     )
 
 
-def results(
-    work: Iterator[Task], jobs: int | None = None, scheduler: str | None = None
-) -> Iterator[list[Row]]:
+def results(work: Iterator[Task], jobs: int | None) -> Iterator[list[Row]]:
     """The rows of each piece of work, as they come."""
-    if scheduler is not None:
-        return pools.cluster(measure, work, scheduler)
     if jobs is not None:
         return pools.here(measure, work) if jobs == 1 else pools.processes(measure, work, jobs)
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

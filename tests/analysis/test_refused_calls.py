@@ -1,6 +1,5 @@
 """Refusals of analysis that only a program meets, or surroundings that are made: by their words."""
 
-import sys
 from importlib import import_module
 from types import SimpleNamespace
 
@@ -201,22 +200,6 @@ def test_a_refusal_of_surroundings_is_one_sentence(told, monkeypatch):
     with pytest.raises((ValueError, kkt.PivotreeError)) as error:
         call()
     assert told in str(error.value) and "\n" not in str(error.value)
-
-
-def test_what_needs_a_package_that_is_not_there_says_so(monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(kkt.PivotreeError, match=r"needs dask\.distributed"):
-        list(pools.cluster(str, iter([]), "x"))
-
-
-def test_a_cluster_without_workers(monkeypatch):
-    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    monkeypatch.setattr(pools, "WORKERLESS", 0.1)
-    with (
-        distributed.LocalCluster(n_workers=0, dashboard_address=None, processes=False) as nobody,
-        pytest.raises(kkt.PivotreeError, match="had no worker for 0 s; start some, and run the"),
-    ):
-        list(pools.cluster(str, iter([1]), nobody.scheduler_address))
 
 
 def test_a_sweep_over_a_robot_without_an_answer_says_why_in_its_rows(tmp_path, monkeypatch):

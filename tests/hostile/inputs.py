@@ -160,7 +160,7 @@ NO_FILES = ["fifo", "folder", "loop", "nowhere", "empty", "full", "endless"]
 DEVICES = [*HOSTILE["devices"], "x" * 300 + ".json", "x/" * 3000]
 QUICK = ["solve", "solve", "solve", "export", "export", "list", "guarantee", "compare", "blame", "simulate"]
 DEAR = {"reproduce", "prove", "counts", "report", "explore", "figure", "tune"}  # drawn seldom
-NOT_DRAWN = {"--port", "--scheduler", "--help"}  # drawn by _served
+NOT_DRAWN = {"--port", "--help"}  # drawn by _served
 
 
 def _small(text):
@@ -268,14 +268,11 @@ def _contacts(draw):
 
 
 def _served(draw):
-    """What waits for others: a page that is served until Ctrl-C, a cluster that is not there."""
-    if draw(st.booleans()):
-        port = draw(st.sampled_from([*NUMBERS, "65536", "80", "1.5", "x", "\u0661", "0x50"]))
-        around = {} if port not in ("0", "1", "80", "\u0661") else {"ended": 0.5}
-        words = f"explore chain:1 --orders=abm --formats=float32 --port={port}"
-        return Case(words.split(" "), around=around)
-    address = draw(st.sampled_from(HOSTILE["addresses"]))
-    return Case(["sweep", "sweep.toml", f"--scheduler={address}"], {"sweep.toml": SWEEP})
+    """What waits for others: a page that is served until Ctrl-C."""
+    port = draw(st.sampled_from([*NUMBERS, "65536", "80", "1.5", "x", "\u0661", "0x50"]))
+    around = {} if port not in ("0", "1", "80", "\u0661") else {"ended": 0.5}
+    words = f"explore chain:1 --orders=abm --formats=float32 --port={port}"
+    return Case(words.split(" "), around=around)
 
 
 def _no_file(draw):

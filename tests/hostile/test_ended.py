@@ -12,7 +12,6 @@ import os
 import random
 import resource
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -301,39 +300,6 @@ def test_ctrl_c_ends_long_work_in_one_sentence(command, tmp_path):
     job, drawn = Job(command, {"s.toml": LONG_SWEEP}), random.Random(command)
     for k in range(MOST):
         check_ended(job, None, "INT", drawn.uniform(0.0, 8.0), tmp_path / str(k), tmp_path / "cache")
-
-
-@pytest.fixture
-def cluster(tmp_path):
-    """A scheduler of Dask and two workers, and their address."""
-    pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        port = one.getsockname()[1]
-    address, parts = f"tcp://127.0.0.1:{port}", {}
-    words = ["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port)]
-    for name in ("scheduler", "worker", "other worker"):
-        (tmp_path / name / "work").mkdir(parents=True)
-        words = [*words, "--no-dashboard"]
-        parts[name] = Run.of(words, tmp_path / name / "work", tmp_path)
-        words = ["distributed.cli.dask_worker", address, "--nthreads", "1"]
-    yield parts, address
-    for part in parts.values():
-        part.hit(signal.SIGKILL)
-        part.process.wait()
-
-
-def test_a_sweep_on_a_cluster_whose_scheduler_is_lost_is_taken_up(tmp_path, cluster):
-    job, (parts, address) = SMALL["sweep"], cluster
-    whole = Undisturbed.of(job, tmp_path / "whole", tmp_path)
-    folder = job.lay_out(tmp_path / "ended")
-    words = ["pivotree", "sweep", "s.toml", "--json", "--scheduler", address]
-    driver = Run.of(words, folder, tmp_path)
-    time.sleep(6.0)
-    parts["scheduler"].hit(signal.SIGKILL)
-    code, lines = driver.process.wait(90.0), refusals(driver.said())
-    assert code == 0 or (code == 2 and len(lines) == 1), (code, driver.said())
-    check_left(job, whole, "KILL", files_of(folder))
-    check_again(job, whole, folder, tmp_path)
 
 
 SOME = SWEEP.replace("to = 20", "to = 6")

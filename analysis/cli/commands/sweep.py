@@ -24,7 +24,6 @@ def declare(command: Parser) -> None:
     command.add_argument(
         "-j", "--jobs", type=int, metavar="N", help="processes; one for each core if not given"
     )
-    command.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster that works")
     add_json(command)
 
 
@@ -33,11 +32,6 @@ def run(options: argparse.Namespace) -> int:
 
     if options.jobs is not None and not 1 <= options.jobs <= MOST_JOBS:
         raise kkt.PivotreeError(f"option --jobs: is {options.jobs}; give 1 to {MOST_JOBS:,}")
-    if options.jobs is not None and options.scheduler is not None:
-        raise kkt.PivotreeError(
-            "option --jobs: is of processes on this machine, and --scheduler hands the work to a "
-            "cluster; leave one of them out"
-        )
     config = read_config(Path(options.config))
     try:
         with progress_shown("rows", 0) as progress:
@@ -45,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
             def told(done: int, missing: int, kept: int) -> None:
                 progress(f"rows ({kept} were there)" if kept else "rows", done, missing)
 
-            summary = sweep(config, options.jobs, options.scheduler, told)
+            summary = sweep(config, options.jobs, told)
     except KeyboardInterrupt:
         print(
             f"pivotree: interrupted; what was measured is in {config.output}.parts, and the same "

@@ -153,7 +153,6 @@ REFUSED = {
     "option --set: 'x' is no setting; give NAME=VALUE": ("reproduce ascher1996 --item equations --set x"),
     "option -o: writes a page and serves none": "explore chain:2 -o page.html --port 8000",
     "option --limits: 'j1' is no range; write j1=-1:1": "guarantee chain:2 --limits j1",
-    "hands the work to a cluster; leave one of them out": ("sweep c.toml --jobs 2 --scheduler tcp://x"),
 }
 MIMIC = ARM.replace("</robot>", "") + (
     '<link name="c"/><joint name="j3" type="{}"><parent link="tool"/><child link="c"/>'

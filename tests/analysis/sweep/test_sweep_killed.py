@@ -1,4 +1,4 @@
-"""Sweeps that are killed or whose disk is full, and taken up again; tables in Parquet; schedulers."""
+"""Sweeps that are killed or whose disk is full, and taken up again."""
 
 import errno
 import os
@@ -109,21 +109,7 @@ def test_only_one_driver_at_a_time(tmp_path):
         sweep(read, jobs=1)
 
 
-def test_a_cluster_gives_every_result_once_though_a_worker_dies():
-    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with distributed.LocalCluster(**how) as cluster:
-        with distributed.Client(cluster) as asked:
-            victim = next(iter(asked.run(os.getpid).values()))
-        results = []
-        for result in pools.cluster(abs, iter(range(-60, 0)), cluster.scheduler_address):
-            results.append(result)
-            if len(results) == 20:
-                os.kill(victim, signal.SIGKILL)
-    assert sorted(results) == list(range(1, 61))
-
-
-# -- full disks, tables in Parquet, a scheduler that is away -----------------------------------------
+# -- full disks -------------------------------------------------------------------------
 
 
 @pytest.mark.product
@@ -169,12 +155,3 @@ def test_a_disk_that_is_full_when_the_table_is_written(tmp_path, monkeypatch, ca
     assert f"{output}: cannot be written (No space left" in capsys.readouterr().err
     assert sweep(read_config(path), jobs=1).measured == 0
     assert output.read_bytes() == small.read_bytes()
-
-
-@pytest.mark.soak
-def test_a_scheduler_that_does_not_answer_is_one_sentence(tmp_path, capsys, monkeypatch):
-    pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    monkeypatch.setattr(pools, "PATIENCE", 0.5)
-    path = config(tmp_path, SMALL)
-    assert main(["sweep", str(path), "--scheduler", "tcp://127.0.0.1:9"]) == 2
-    assert "no Dask scheduler answers at 'tcp://127.0.0.1:9'" in capsys.readouterr().err
