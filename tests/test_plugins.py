@@ -1,4 +1,4 @@
-"""Another package adds orders and kinds of figures by its entry points."""
+"""Another package adds orders by its entry points."""
 
 import importlib
 import sys
@@ -10,26 +10,18 @@ from pivotree.analysis.cli import main
 
 MODULE = """
 import pivotree as pt
-from matplotlib.figure import Figure
 
 def tips(structure):
     "Every joint first, tip to base."
     return [[("pdd", k), ("qdd", k), ("f", k)] for k in structure.tip_to_base]
 
 marked = pt.order("tips_too", source="a thesis")(tips)
-
-def empty(request):
-    "A sheet with nothing on it."
-    return Figure(figsize=(2, 1))
 """
 ENTRIES = """
 [pivotree.orders]
 tips = their_orders:tips
 number = their_orders:__name__
 gone = their_orders:gone
-
-[pivotree.figures]
-empty = their_orders:empty
 """
 
 
@@ -70,10 +62,3 @@ def test_one_that_cannot_be_had_is_one_sentence(package, name, says, capsys):
     assert main(["solve", "chain:2", "--order", name]) == 2
     told = capsys.readouterr().err
     assert says in told and told.count("\n") == 1
-
-
-def test_a_kind_of_figure_of_another_package(package, tmp_path, capsys):
-    assert main(["figure", "empty", "chain:2", "-o", str(tmp_path / "a.png")]) == 0
-    assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
-    assert main(["figure"]) == 0
-    assert "empty" in capsys.readouterr().out

@@ -9,7 +9,7 @@ from .counting import KINDS, count, count_robot
 from .families import FAMILIES, Family, family_of
 from .polynomials import fit, text_of
 from .published import COUNTS
-from .table import Count, Crossover, crossings, crossover, polynomial, table
+from .table import Count, Crossover, crossings, polynomial, table
 
 __all__ = [
     "COUNTS",
@@ -21,7 +21,6 @@ __all__ = [
     "count",
     "count_robot",
     "crossings",
-    "crossover",
     "family_of",
     "fit",
     "polynomial",

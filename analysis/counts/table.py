@@ -9,7 +9,6 @@ from typing import Any
 from flint import fmpq_mpoly, fmpq_poly
 
 from pivotree import kkt
-from pivotree.kkt.base.errors import PivotreeError
 from pivotree.kkt.order.sequence import as_order
 
 from .counting import KINDS, Counted, count_robot, dense_work
@@ -196,25 +195,6 @@ def crossings(a: Mapping[str, fmpq_poly], b: Mapping[str, fmpq_poly], start: int
                 first -= 1
         result[name] = Crossover(name, root, first)
     return result
-
-
-def crossover(a: str, b: str, family: str) -> dict[str, Crossover]:
-    """Where order ``a`` begins to cost more than ``b`` on a family, by kind of operation.
-
-    Raises PivotreeError where one of them has no polynomial.
-
-    >>> from pivotree.analysis.counts import crossover
-    >>> crossover("crbm", "abm", "planar")["all"].first  # from nine rods on CRBM costs more
-    9
-    """
-    first, second = (polynomial(name, family) for name in (a, b))
-    for count in (first, second):
-        if not count.polynomials:
-            raise PivotreeError(
-                f"order {count.order!r}: has no polynomial on family {family!r}; take another"
-            )
-    start = max(first.holds_from or 1, second.holds_from or 1)
-    return crossings(first.polynomials, second.polynomials, start)
 
 
 # exponents of (n, h), and the largest h that is counted to see them

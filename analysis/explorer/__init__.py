@@ -1,7 +1,7 @@
 """The explorer: equation (4), eliminated by hand on a page that needs nothing else."""
 
 from .data import explorer_data
-from .page import Embedded, bundle, embedded, explorer_page, explorer_styles, write_folder, write_page
+from .page import Embedded, bundle, embedded, explorer_page, explorer_styles, write_page
 
 __all__ = [
     "Embedded",
@@ -10,6 +10,5 @@ __all__ = [
     "explorer_data",
     "explorer_page",
     "explorer_styles",
-    "write_folder",
     "write_page",
 ]

@@ -1,4 +1,4 @@
-"""The explorer as one HTML file that needs nothing else, or as a folder without inline code."""
+"""The explorer as one HTML file that needs nothing else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pivotree import kkt
-from pivotree.kkt.base.files import made, write_together, write_whole
+from pivotree.kkt.base.files import write_whole
 
 from ..colours import DARK, LIGHT, Theme
 from .data import explorer_data
@@ -36,7 +36,6 @@ _START = (
 )
 _SPARED_STYLE = re.compile(r"/\*.*?\*/|^\s+|(?<=[;{},:])\s+", re.M | re.S)
 POLICY = "default-src 'none'; {}; img-src data: blob:; base-uri 'none'; form-action 'none'"
-FOLDER_POLICY = POLICY.format("script-src 'self'; style-src 'self'")
 
 
 @cache
@@ -116,22 +115,7 @@ def write_page(data: dict[str, Any], path: Path) -> Path:
     return write_whole(path, explorer_page(data))
 
 
-def write_folder(data: dict[str, Any], folder: Path) -> list[Path]:
-    """``index.html``, ``explorer.js`` and ``explorer.css``: for policies without inline code.
-
-    >>> from pathlib import Path
-    >>> from pivotree.analysis.explorer import explorer_data, write_folder
-    >>> data = explorer_data(pt.build(pt.chain(1)), "chain:1", ["abm"], story=False)
-    >>> [path.name for path in write_folder(data, Path("page"))]
-    ['explorer.css', 'explorer.js', 'index.html']
-    """
-    made(folder)
-    written = {folder / name: text for name, text in files_of(data).items()}
-    write_together(written)
-    return list(written)
-
-
-def files_of(data: dict[str, Any], policy: str = FOLDER_POLICY) -> dict[str, str]:
+def files_of(data: dict[str, Any], policy: str) -> dict[str, str]:
     """Name -> text of the three files of a page without inline code."""
     style, code = '<link rel="stylesheet" href="explorer.css">', '<script src="explorer.js" defer></script>'
     return {

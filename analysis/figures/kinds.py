@@ -21,7 +21,6 @@ from pivotree.kkt import Elimination, FormatError, Matrix, OrderError, PivotreeE
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.files import beside, check_file, made, stems
-from pivotree.kkt.base.foreign import added, loaded
 
 from ..study import cells
 from .charts import error_bars, pivot_errors
@@ -292,28 +291,10 @@ KINDS = {
 
 
 def kind_of(name: str) -> Kind:
-    """The kind of that name, of this table or of the entry points ``pivotree.figures``.
-
-    An entry point names a :class:`Kind`, or a function from a :class:`Request` to a Figure.
-    Raises PivotreeError with the nearest names for another.
-    """
-    if name in KINDS:
-        return KINDS[name]
-    others = added("pivotree.figures")
-    if name not in others:
-        raise PivotreeError(f"figure: kind {name!r} is unknown; {nearest(name, [*KINDS, *others])}")
-    found = loaded(others[name], PivotreeError)
-    if isinstance(found, Kind):
-        return found
-    if not callable(found):
-        raise PivotreeError(f"figure: kind {name!r} of {others[name].value} is no Kind or function")
-    return Kind(name, (found.__doc__ or "").partition("\n")[0], found)
-
-
-def kinds() -> dict[str, str]:
-    """What each kind shows, by name; of another package's kind, where it comes from."""
-    others = {name: f"of {entry.value}" for name, entry in added("pivotree.figures").items()}
-    return others | {name: kind.what for name, kind in KINDS.items()}
+    """The kind of that name.  Raises PivotreeError with the nearest names for another."""
+    if name not in KINDS:
+        raise PivotreeError(f"figure: kind {name!r} is unknown; {nearest(name, KINDS)}")
+    return KINDS[name]
 
 
 def write(kind: Kind, request: Request, path: str | Path) -> Path:

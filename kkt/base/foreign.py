@@ -1,4 +1,4 @@
-"""Users' code (orders, kinds of numbers, figures): whatever it raises becomes one sentence.
+"""Users' code (orders, kinds of numbers): whatever it raises becomes one sentence.
 
 Arguments of public functions are checked to be of the kinds that their annotations say, and texts
 before they serve as names.
@@ -145,7 +145,7 @@ def module_of(path: Path) -> ModuleType:
 
 
 def added(group: str) -> dict[str, EntryPoint]:
-    """Entry points in the group ``pivotree.orders`` or ``pivotree.figures``, by name.
+    """Entry points in the group ``pivotree.orders``, by name.
 
     Where two installed packages add the same name, the first that is found counts, as for imports.
     """

@@ -1,7 +1,6 @@
 """Refusals of analysis that only a program meets, or surroundings that are made: by their words."""
 
 from importlib import import_module
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis import blame, compare, contact, figures, gradients, inertia, listing
 from pivotree.analysis.algebra.algebra import Algebra, one, polynomial
 from pivotree.analysis.cli import main
-from pivotree.analysis.counts import crossover, family_of
+from pivotree.analysis.counts import family_of
 from pivotree.analysis.explorer import embedded, explorer_data
 from pivotree.analysis.explorer.server import ExplorerServer
 from pivotree.analysis.explorer.widget import Explorer
@@ -157,27 +156,16 @@ def killed():
     return TerminatedWorkerError("killed")
 
 
-ENTRY = SimpleNamespace(value="a:b", dist=None, group="pivotree.figures", name="mine", load=lambda: 3)
 MADE = {  # what is changed, to what, and the call that then is refused
     "impact: points still come nearer after 0 blows; lower the friction": (
         "contact.impacts.MOST",
         0,
         lambda: contact.impacts._one_by_one(np.eye(2), -np.ones(2), np.arange(2), [0] * 2, [0] * 2, "newton"),
     ),
-    "order 'crbm': has no polynomial on family 'binary'; take another": (
-        "counts.table.polynomial",
-        lambda *_: SimpleNamespace(order="crbm", polynomials={}),
-        lambda: crossover("crbm", "abm", "binary"),
-    ),
     "table: 9 blocks are more than 3, too many for a dense table": (
         "figures.state._LIMIT",
         3,
         lambda: figures.block_state(kkt.symbolic(kkt.plan(ABM, SYSTEM.structure)), 0).table(),
-    ),
-    "kind 'mine' of a:b is no Kind or function": (
-        "figures.kinds.added",
-        lambda group: {"mine": ENTRY},
-        lambda: kinds.kind_of("mine"),
     ),
     "worker processes were killed 3 times before they had a result": (
         "sweep.pools._gathered",

@@ -259,13 +259,12 @@ def test_no_name_runs_in_pages_and_pictures(written, tmp_path, looked_at):
     short = "MODEL --orders abm --formats float32"
     commands = {
         "r/report.html": f"report {short} --states 2 -o r",
-        "folder/index.html": f"explore {short} -o folder",
         "spy.svg": "figure spy MODEL -o spy.svg",
         "film.svg": "figure film MODEL --orders abm -o film.svg",
     }
     for path, command in commands.items():
         written(PAGE_NAMES[:6], PAGE_NAMES[2], *command.split())
-        judge(look(tmp_path / path, dark=path != "spy.svg"), Path(path).name, "explorer.js", "explorer.css")
+        judge(look(tmp_path / path, dark=path != "spy.svg"), Path(path).name)
 
 
 def test_no_name_runs_in_what_a_notebook_shows(tmp_path, looked_at):

@@ -1,4 +1,4 @@
-"""``pivotree explore``: the explorer as one HTML page, as a folder, or served on this machine."""
+"""``pivotree explore``: the explorer as one HTML page, or served on this machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pivotree import kkt, orderings
 
 from ..arguments import Parser, add_format, add_model, add_order
 from ..progress import progress_shown
-from .shared import file_of, folder_of, formats_of, matrix_of, orders_of, system_of, system_of_any, written
+from .shared import file_of, formats_of, matrix_of, orders_of, system_of, system_of_any, written
 
 DEFAULT = "example3"  # where orders differ most: ABM keeps all digits, and CRBM none
 EXAMPLES = ("explore", "explore chain:3", "explore robot.urdf -o page.html", "explore four_bar")
@@ -24,8 +24,7 @@ def declare(command: Parser) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="page.html, or a folder without inline code; else "
-        "the page is served on this machine until Ctrl-C",
+        help="page.html; without it the page is served on this machine until Ctrl-C",
     )
     command.add_argument(
         "--port", type=int, help="of the served page (any that is free), whose address is printed only"
@@ -33,26 +32,23 @@ def declare(command: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    path = None
-    if options.output is not None:
-        page = options.output.lower().endswith((".html", ".htm"))
-        path = file_of(options.output) if page else folder_of(options.output)
+    path = None if options.output is None else file_of(options.output)
+    if path and path.suffix.lower() not in (".html", ".htm"):
+        raise kkt.PivotreeError(f"option -o: {path} is no page; give a name that ends in .html")
     if path and options.port is not None:
         raise kkt.PivotreeError("option -o: writes a page and serves none; leave out -o or --port")
-    from ...explorer import explorer_data, write_folder, write_page
+    from ...explorer import explorer_data, write_page
 
     orders, formats = orders_of(options), formats_of(options)
     with progress_shown() as progress:
         system = matrix_of(options, "output", "port") or system_of(options)
         data = explorer_data(system, options.model, orders, formats, progress=progress)
         progress("the page")
-        if path and page:
+        if path:
             write_page(data, path)
-            told = written(path)
-        elif path:
-            write_folder(data, path)
-            told = f"{path}: open index.html through any web server"
-    if not path:
+    if path:
+        print(written(path))
+    else:
         from ...explorer.data import algorithm_of
         from ...explorer.server import ExplorerServer, serve
 
@@ -68,6 +64,4 @@ def run(options: argparse.Namespace) -> int:
             return algorithm_of(shown[0], orderings.get(path))
 
         serve(ExplorerServer(data, options.port or 0, read, tell), options.port is None)
-    else:
-        print(told)
     return 0

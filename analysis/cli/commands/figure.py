@@ -52,14 +52,13 @@ def _labels(texts: Iterable[str]) -> dict[str, str]:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ...figures.kinds import USUAL, Request, caption, kind_of, kinds, write
+    from ...figures.kinds import KINDS, USUAL, Request, caption, kind_of, write
     from ...figures.style import STYLES, WIDTHS
     from ...symbols import escaped
 
     if options.kind is None:
-        known = kinds()
-        wide = max(map(len, known))
-        print("\n".join(f"{name:{wide}}  {what}" for name, what in known.items()))
+        wide = max(map(len, KINDS))
+        print("\n".join(f"{name:{wide}}  {kind.what}" for name, kind in KINDS.items()))
         return 0
     for value, what in ((options.model, "MODEL"), (options.output, "-o")):
         if value is None:

@@ -190,7 +190,8 @@ def test_composites_played_by_ten_numbers_keep_the_digits(spec):
 
 @pytest.mark.product
 def test_crossings_are_those_of_the_counts():
-    found = counts.crossover("crbm", "abm", "dh")
+    crbm, abm = (counts.polynomial(order, "dh").polynomials for order in ("crbm", "abm"))
+    found = counts.crossings(crbm, abm)
     both = [
         {n: count_robot(orderings.get(o), family_of("dh").system(n)).total for n in (11, 12, 13, 14)}
         for o in ("crbm", "abm")
@@ -199,6 +200,5 @@ def test_crossings_are_those_of_the_counts():
         dearer = [n for n in both[0] if both[0][n][j] > both[1][n][j]]
         assert dearer == list(range(found[kind].first, 15))
         assert found[kind].first - 1 <= found[kind].root <= found[kind].first
-    assert counts.crossover("crbm", "abm", "star")["all"].first is None
-    with pytest.raises(kkt.PivotreeError, match="no polynomial"):
-        counts.crossover("crbm", "random:1", "dh_whole")
+    crbm, abm = (counts.polynomial(order, "star").polynomials for order in ("crbm", "abm"))
+    assert counts.crossings(crbm, abm)["all"].first is None

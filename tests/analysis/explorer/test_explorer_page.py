@@ -14,14 +14,7 @@ from helpers import ROOT, system_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.explorer import (
-    bundle,
-    explorer_data,
-    explorer_page,
-    explorer_styles,
-    write_folder,
-    write_page,
-)
+from pivotree.analysis.explorer import bundle, explorer_data, explorer_page, explorer_styles, write_page
 from pivotree.analysis.explorer.page import palette
 from pivotree.analysis.figures.style import DARK, LIGHT
 
@@ -62,20 +55,6 @@ def test_the_page_runs_its_own_code_alone(small, chromium, tmp_path):
     tab.close()
     assert len(said) == 2  # what was injected, and nothing of the page's own
     assert all("Content Security Policy" in text for text in said)
-
-
-def test_the_folder_works_without_inline_code(small, opened, tmp_path):
-    paths = write_folder(small, tmp_path / "new")
-    assert sorted(path.name for path in paths) == ["explorer.css", "explorer.js", "index.html"]
-    page = (tmp_path / "new" / "index.html").read_text(encoding="utf-8")
-    assert "unsafe-inline" not in page and "<style" not in page and " style=" not in page
-    assert re.findall(r"<script[^>]*>", page) == [
-        '<script type="application/json" id="data">',
-        '<script src="explorer.js" defer>',
-    ]
-    page = opened(tmp_path / "new" / "index.html")
-    page.get_by_role("button", name="To the end").click()
-    assert "All blocks are eliminated" in status(page)
 
 
 def test_switches_of_the_page_are_the_engines():
