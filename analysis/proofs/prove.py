@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,22 +40,16 @@ class Proof:
         return self.status == PROVED
 
 
-def prove_one(name: str, progress: Callable[[str], None] = lambda text: None) -> Proof:
-    """Decide one statement of the registry; ``progress`` hears how far it is."""
+def prove_one(name: str) -> Proof:
+    """Decide one statement of the registry."""
     from . import statements
 
     s = statements()[name]
     begin = time.perf_counter()
     claims: list[Any] = []
     try:
-        for claim in s.claims():
-            claims.append(claim)
-            progress(f"{name}: equality {len(claims)} written")
-        verdict = (
-            all_of(_told(claims, f"{name}: equality", progress))
-            if claims
-            else Verdict(UNDECIDED, "there is nothing to prove")
-        )
+        claims = list(s.claims())
+        verdict = all_of(claims) if claims else Verdict(UNDECIDED, "there is nothing to prove")
     except Exception as error:  # a statement that breaks is not proved; say so and go on
         claims, verdict = [], Verdict(FAILED, f"{type(error).__name__}: {error}")
     return Proof(
@@ -69,12 +63,6 @@ def prove_one(name: str, progress: Callable[[str], None] = lambda text: None) ->
         verdict.readers,
         verdict.symbols,
     )
-
-
-def _told(claims: list[Any], what: str, progress: Callable[[str], None]) -> Iterator[Any]:
-    for i, claim in enumerate(claims, start=1):
-        progress(f"{what} {i} of {len(claims)}")
-        yield claim
 
 
 def prove(

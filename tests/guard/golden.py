@@ -88,8 +88,7 @@ def written(path):
     """What a file holds; of a picture the size alone, as a power of ten."""
     if path.suffix in PICTURES:
         return f"[some 10^{round(math.log10(path.stat().st_size))} bytes]\n"
-    text = path.read_text("utf-8")
-    return "[put together from analysis/explorer/static]\n" if path.suffix in {".js", ".css"} else shown(text)
+    return shown(path.read_text("utf-8"))
 
 
 def outcome(line):
