@@ -92,10 +92,37 @@ def explorer_page(data: dict[str, Any]) -> str:
     >>> "chain:1: eliminate it by hand" in page and "http://" not in page.partition("<script")[0]
     True
     """
-    style = page_rules() + explorer_styles()
-    script = f"\n{_joined()}\n{_START}\n"
-    policy = POLICY.format(f"script-src {_digest(script)}; style-src {_digest(style)}")
-    return document_of(data, policy, f"<style>{style}</style>", f'<script type="module">{script}</script>')
+    style, script = _inside()
+    colours = {"light": palette(False), "dark": palette(True)}
+    text = json.dumps(data | {"palette": colours}, allow_nan=False, separators=(",", ":"))
+    inside = text.replace("<", "\\u003c")  # no end of a script inside a string
+    title = escape(f"{data['model']}: eliminate it by hand")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy("served" in data)}">\n'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
+        f'<title>{title}</title>\n<link rel="icon" href="data:,">\n<style>{style}</style>\n</head>\n<body>\n'
+        # seen at once; the script puts the page in its place
+        '<main id="explorer"><div class="pivotree">'
+        "<h1>In which order would you eliminate?</h1></div>"
+        "<noscript>The explorer needs JavaScript, and nothing else.</noscript>"
+        f'</main>\n<script type="application/json" id="data">{inside}</script>\n'
+        f'<script type="module">{script}</script>\n'
+        "</body>\n</html>\n"
+    )
+
+
+@cache
+def _inside() -> tuple[str, str]:
+    """Style and code, which are the same in every page."""
+    return page_rules() + explorer_styles(), f"\n{_joined()}\n{_START}\n"
+
+
+def policy(asks: bool = False) -> str:
+    """What a page may do: run its own code and style, and where it ``asks`` a server, ask its own."""
+    style, script = _inside()
+    own = f"script-src {_digest(script)}; style-src {_digest(style)}"
+    return POLICY.format(own + "; connect-src 'self'" * asks)
 
 
 def _digest(text: str) -> str:
@@ -113,36 +140,6 @@ def write_page(data: dict[str, Any], path: Path) -> Path:
     'page.html'
     """
     return write_whole(path, explorer_page(data))
-
-
-def files_of(data: dict[str, Any], policy: str) -> dict[str, str]:
-    """Name -> text of the three files of a page without inline code."""
-    style, code = '<link rel="stylesheet" href="explorer.css">', '<script src="explorer.js" defer></script>'
-    return {
-        "explorer.css": page_rules() + explorer_styles(),
-        # a plain script, since browsers do not load modules from files
-        "explorer.js": f'(() => {{\n"use strict";\n{_joined()}\n{_START}\n}})();\n',
-        "index.html": document_of(data, policy, style, code),
-    }
-
-
-def document_of(data: dict[str, Any], policy: str, style: str, script: str) -> str:
-    colours = {"light": palette(False), "dark": palette(True)}
-    text = json.dumps(data | {"palette": colours}, allow_nan=False, separators=(",", ":"))
-    inside = text.replace("<", "\\u003c")  # no end of a script inside a string
-    title = escape(f"{data['model']}: eliminate it by hand")
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
-        f'<title>{title}</title>\n<link rel="icon" href="data:,">\n{style}\n</head>\n<body>\n'
-        # seen at once; the script puts the page in its place
-        '<main id="explorer"><div class="pivotree">'
-        "<h1>In which order would you eliminate?</h1></div>"
-        "<noscript>The explorer needs JavaScript, and nothing else.</noscript>"
-        f'</main>\n<script type="application/json" id="data">{inside}</script>\n{script}\n'
-        "</body>\n</html>\n"
-    )
 
 
 def page_rules() -> str:

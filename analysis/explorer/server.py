@@ -1,7 +1,7 @@
 """The explorer's page served, for this machine and this user only.
 
-The server listens on 127.0.0.1; its address holds a token that is new each time.  It has three files,
-the page, its script and its styles; it reads another robot for the page, one of the gallery or a file
+The server listens on 127.0.0.1; its address holds a token that is new each time.  It has one file,
+the page; it reads another robot for the page, one of the gallery or a file
 that was dropped on it, and tells an order as loops.  Everything else is refused with a sentence: other
 hosts (a name that was made to point here), other origins (a page of another site), other tokens, other
 paths, and what is too long.
@@ -31,7 +31,7 @@ from pivotree.kkt.base.errors import sentence
 from pivotree.kkt.base.files import write_whole
 from pivotree.kkt.model.load import SUFFIXES
 
-from .page import POLICY, files_of
+from .page import explorer_page, policy
 
 Reader = Callable[[str, str], dict[str, Any]]  # of a gallery's spec or a file, and what it is called
 Teller = Callable[[str], dict[str, str]]  # of the path of an order for the robot that is shown
@@ -40,10 +40,7 @@ PATIENCE = 10.0  # seconds that a connection may be silent
 LIFE = 120.0  # seconds that it may last
 LARGEST = 1 << 23  # bytes of a robot; a humanoid's file has some 100 000
 MOST = 100  # connections at once: each has a thread
-_KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
-_POLICY = POLICY.format("script-src 'self'; style-src 'self'; connect-src 'self'")
 _HEADERS = {
-    "Content-Security-Policy": f"{_POLICY}; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -84,10 +81,7 @@ class ExplorerServer(ThreadingHTTPServer):
 
     def show(self, data: dict[str, Any]) -> None:
         """Serve this document from now on."""
-        self.files: dict[str, tuple[str, bytes]] = {
-            name.removesuffix("index.html"): (_KINDS[name.rpartition(".")[2]], text.encode())
-            for name, text in files_of(data | {"served": self.read is not None}, _POLICY).items()
-        }
+        self.page: bytes = explorer_page(data | {"served": self.read is not None}).encode()
 
     def show_another(self, robot: Any) -> str:
         """Read ``{"model": spec}``, or ``{"name", "text"}`` of a file, and show it; or say why not."""
@@ -175,11 +169,10 @@ class _Handler(BaseHTTPRequestHandler):
         name = self._name()
         if name is None:
             return
-        if name not in self.server.files:
+        if name:
             self.send_error(HTTPStatus.NOT_FOUND, "there is no such file")
             return
-        kind, content = self.server.files[name]
-        self._send(HTTPStatus.OK, f"{kind}; charset=utf-8", content)
+        self._send(HTTPStatus.OK, "text/html; charset=utf-8", self.server.page)
 
     do_HEAD = do_GET
 
@@ -238,6 +231,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(code)
         for key, value in _HEADERS.items():
             self.send_header(key, value)
+        self.send_header("Content-Security-Policy", f"{policy(asks=True)}; frame-ancestors 'none'")
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()

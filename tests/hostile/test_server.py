@@ -67,7 +67,7 @@ def requests(draw, port, token):
     if wrong(20):
         sent = some(["", token[:-1], token + "x", token.swapcase(), "..", "x" * 43, "\xe9" + token[1:]])
     method = some(METHODS) if wrong(20) else "GET"
-    path = some(PATHS) if wrong(50) else some(["", "explorer.js"])
+    path = some(PATHS) if wrong(50) else ""
     body = draw(st.binary(max_size=300)) if wrong(20) else b""
     head = {
         "Host": f"127.0.0.1:{port}",
@@ -188,7 +188,7 @@ ELSEWHERE = """<!doctype html><title>elsewhere</title><iframe name="there"></ifr
 const [address, body] = ["ADDRESS", "evil.py"];
 const loaded = (tag, field) => new Promise((resolve) => {
   const node = document.createElement(tag);
-  node[field] = tag === "script" ? address + "explorer.js" : address;
+  node[field] = address;
   node.onload = () => resolve(`${tag} loaded`);
   node.onerror = () => resolve("refused");
   document.body.append(node);
