@@ -281,6 +281,7 @@ def test_a_block_shows_what_its_letters_are_and_its_entries(opened):
     assert "joint axes" in panel.inner_text()
     page = opened("chain:3", "abm@2")
     page.locator(".forms summary").click()
+    page.locator(".forms math").first.wait_for()
     told = page.locator(".forms math").evaluate_all("all => all.map(e => e.textContent)")
     assert "Dj3=Ij3,zz+cj32mj3" in told and "M^j2,16=cj3mj3sin\u2009qj3" in told
 
