@@ -33,7 +33,8 @@ export class Controls {
     this.beside = select("Beside it", beside, "", (name) => {
       this.beside.list.value = "";
       if (name === "/this") explorer.beside(explorer.session.code, "as it stood");
-      else if (name) explorer.beside(name);
+      else explorer.beside(name);
+      explorer.boards.mirrors.at(-1)?.told.scrollIntoView({ block: "nearest" });
     });
     const { body, kind, pivots } = LAYOUTS;
     const rows = Object.entries(plain ? { body: "as given", pivots } : { body, kind, pivots });

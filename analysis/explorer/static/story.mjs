@@ -135,7 +135,9 @@ export class Story {
     const rigid = this.session.data !== this.source;
     const fatten = button("Make them rigid bodies", "Make them rigid bodies", () => this._fatten(), { "aria-pressed": String(rigid) });
     const hint = button("Hint", "A hint", () => this._hint());
+    const held = this.buttons.contains(document.activeElement) && document.activeElement.ariaLabel;
     replaced(this.buttons, ...runs, this.at === RIGID ? fatten : null, this.at ? back : null, this.at === FIND ? hint : null, next);
+    if (held) ([...runs, fatten, back].find((made) => made.ariaLabel === held && !made.disabled) ?? next).focus();
   }
 
   _say(text) {
@@ -144,10 +146,10 @@ export class Story {
 
   _after(text) {
     this.board.preview = null;
+    this._say(text);
     this.draw();
     this._buttons();
     this._moved();
-    this._say(text);
   }
 
   // -- letters and laws -------------------------------------------------------------------------
