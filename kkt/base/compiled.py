@@ -151,7 +151,7 @@ def uncollected() -> Iterator[None]:
     """A block, or as ``@uncollected()`` a function, in which Python does not look for cycles of objects.
 
     It would look again and again through a program's instructions, none of which is garbage: a
-    third of the time of a trace.  Nor does it look through all of them at the end: they count as old.
+    third of the time of a trace.
     """
     collects = gc.isenabled()
     gc.disable()
@@ -159,7 +159,4 @@ def uncollected() -> Iterator[None]:
         yield
     finally:
         if collects:
-            if not gc.get_freeze_count():  # of a user's, which stay frozen
-                gc.freeze()
-                gc.unfreeze()  # into the oldest generation
             gc.enable()

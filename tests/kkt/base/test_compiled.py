@@ -1,6 +1,5 @@
 """Loops give the same interpreted and compiled, and work where no compiled code can be kept."""
 
-import gc
 import os
 import subprocess
 import sys
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 import pivotree as pt
-from pivotree.kkt.base.compiled import njit, uncollected
+from pivotree.kkt.base.compiled import njit
 from pivotree.kkt.structure import symbolic
 
 
@@ -59,11 +58,3 @@ def test_compiled_code_of_an_installed_file_is_kept_in_the_users_cache_alone(tmp
     assert done.stdout == "42 ''\n", done.stderr
     assert not list(installed.rglob("*.nb?"))
     assert {path.suffix for path in tmp_path.rglob("*.nb?")} == {".nbi", ".nbc"}
-
-
-def test_what_was_made_uncollected_is_not_looked_through_at_the_end():
-    with uncollected():
-        made = [[] for _ in range(10_000)]
-        assert not gc.isenabled()
-    assert gc.isenabled() and not gc.get_freeze_count()
-    assert len(gc.get_objects(0)) < len(made) < len(gc.get_objects(2))
