@@ -105,7 +105,8 @@ def beyond_range(system: System, chosen: Format, wide: Format) -> str:
     least, largest = span(chosen)
     far = max(mass, 1.0 / mass, distance, 1.0 / distance) >= FAR
     units = f", or units of {mass:g} kg and {distance:g} m" if far else ""
-    more = "a format with as many exponent bits" if chosen.relative else "more bits before the point"
+    more = "a format with as many exponent bits"
+    more = more if chosen.relative else "more bits before the point, or behind it for more digits"
     return (
         f"products leave the range of {chosen.name}, {least:.1g} to {largest:.1g}, and {wide.name} answers; "
         f"use {more}{units}"

@@ -75,6 +75,8 @@ def test_overflow_is_refused_and_never_wraps(name):
     assert np.isnan(found.qdd).any()
     assert re.search(says, found.failed_at)
     assert kkt.eliminate(system, abm, "q8.24").failed_at is None
+    few, more = (kkt.eliminate(kkt.build(kkt.chain(10)), abm, name).marked for name in ("q20.12", "q20.28"))
+    assert few.endswith("or behind it for more digits") and more is None
     (culprit,) = analysis.blame(system, abm, name).top
     assert (culprit.body, culprit.share) == ("j2", 1.0)
 
