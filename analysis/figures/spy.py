@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from pivotree.kkt import Partition, SymbolicFactor
+from pivotree.kkt import OrderError, Partition, SymbolicFactor
 
 from ..colours import SMALL, TEXT, Theme, plain
 from .labels import Labels
@@ -111,6 +111,8 @@ def filmstrip(
     """
     groups = symbolic.plan.groups
     steps = stops(groups, 6 if ax is None else np.array(ax, dtype=object).size) if steps is None else steps
+    if not len(steps):
+        raise OrderError("filmstrip: steps is empty; give numbers of groups, 0 being the matrix")
     states = [block_state(symbolic, step, since) for since, step in zip((0, *steps[:-1]), steps, strict=True)]
     captions = captions or [
         f"{state.step:,} of {groups:,}: {state.told}" if state.step else "the matrix" for state in states

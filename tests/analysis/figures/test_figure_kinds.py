@@ -250,7 +250,9 @@ def _overlapping(canvas):
 
 def test_a_strip_marks_what_is_new_since_the_picture_before():
     assert stops(3, 6) == [0, 1, 2, 3] and stops(0, 5) == [0] and stops(100, 5) == [0, 25, 50, 75, 100]
-    figure = filmstrip(factor("chain:6", "crbm"), (0, 4, 8, 12), zeros=True)
+    with pytest.raises(kkt.OrderError, match="steps is empty"):
+        filmstrip(CRBM, [])
+    figure = filmstrip(factor("chain:6", "crbm"), np.arange(0, 13, 4), zeros=True)
     texts = [t.get_text() for t in figure.texts]
     assert "the matrix" in texts and "12 of 12: 30 blocks of fill + 6 diagonal" in texts
     legend = [t.get_text() for t in figure.legends[0].get_texts()]
