@@ -131,7 +131,7 @@ def equation(system: System, format: str) -> tuple[Apply, NDArray[Any], int]:
     system.structure.require_tree("conjugate gradients")
     order, chosen = orderings.get("inverse_dynamics"), get_format(format)
     if not isinstance(chosen, Hardware) and chosen.kind != "exact":
-        raise FormatError(f"format {chosen.name!r}: conjugate gradients run in float64, float32 or exact")
+        raise FormatError(f"format {chosen.name!r}", "conjugate gradients run in float64, float32 or exact")
     still, N = at_rest(system), len(system.state.tau)
     bias = kkt.inverse_dynamics(system, np.zeros(N), order, chosen.name).tau
     if chosen.kind == "exact":
@@ -187,7 +187,7 @@ def solving(system: System, order: Any, format: str) -> Apply:
     """r -> M^-1 r: (4) without bias, its efforts r scaled to 1 so that no format overflows."""
     chosen = get_format(format)
     if not chosen.on_arrays:
-        raise FormatError(f"format {chosen.name!r}: a preconditioner needs a floating-point format")
+        raise FormatError(f"format {chosen.name!r}", "a preconditioner needs a floating-point format")
     still = at_rest(system)
     run = _runs(tape_for(still, order), still, chosen)
 

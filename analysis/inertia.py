@@ -62,7 +62,7 @@ def columns(system: System, format: str = "float64") -> Inertia:
     """
     system.structure.require_tree("the joint-space inertia by columns")
     if not isinstance(get_format(format), Hardware):
-        raise FormatError(f"format {format!r}: columns are found in float64 or float32")
+        raise FormatError(f"format {format!r}", "columns are found in float64 or float32")
     times, efforts, each = equation(system, format)
     N = len(efforts)
     found = [times(unit) for unit in np.eye(N)]

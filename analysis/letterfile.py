@@ -94,7 +94,7 @@ def stood(value: NDArray[Any], where: str, field: str) -> NDArray[np.float64]:
     try:
         found = np.array(numbers, dtype=float).reshape(value.shape)
     except (TypeError, OverflowError):
-        raise ModelError(f"{where} is {value.tolist()}; give real numbers up to 1.8e308") from None
+        raise ModelError(f"{where} is {value.tolist()}", remedy="give real numbers up to 1.8e308") from None
     return np.abs(found) if field == "mass" else found  # whichever of two letters is the larger
 
 
@@ -102,17 +102,17 @@ def parsed(text: str, where: str) -> sympy.Expr:
     """The polynomial that a text says; ``where`` begins the sentence of a ModelError."""
     told = f"{where} is {text!r}, and"
     if len(text) > CHARACTERS:
-        raise ModelError(f"{told} that has {len(text):,} characters; give at most {CHARACTERS}")
+        raise ModelError(f"{told} that has {len(text):,} characters", remedy=f"give at most {CHARACTERS}")
     if odd := ODD.search(text):
-        raise ModelError(f"{told} {odd[0]!r} is refused there; {WANTED}")
+        raise ModelError(f"{told} {odd[0]!r} is refused there", remedy=WANTED)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of "2if"
             return _part(ast.parse(text.strip(), mode="eval").body).value
     except ValueError as error:
-        raise ModelError(f"{told} {error}; {WANTED}") from None
+        raise ModelError(f"{told} {error}", remedy=WANTED) from None
     except (SyntaxError, MemoryError, RecursionError):
-        raise ModelError(f"{told} that is no formula; {WANTED}") from None
+        raise ModelError(f"{told} that is no formula", remedy=WANTED) from None
 
 
 def _part(node: ast.expr) -> Part:

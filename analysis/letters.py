@@ -152,7 +152,7 @@ class InLetters(Shown):
     def eliminated(self, order: Any, chosen: Format) -> Elimination:
         """Its answer by an order, in the letters alone; raises FormatError for a format of numbers."""
         if chosen.name != "sympy":
-            raise FormatError(f"{self.name}: is in letters; use the format sympy, or a tree of numbers")
+            raise FormatError(self.name, "is in letters", "use the format sympy, or a tree of numbers")
         tape = tape_of(self.system, order)
         solution, pivots, _ = run(tape, self.entries, self.ring.number)
         self.ring.name_pivots(tape, pivots)
@@ -204,7 +204,7 @@ def _in_letters(
 ) -> tuple[System, _Ring, Entries, dict[sympy.Symbol, float]]:
     """The system, its ring, the entries of (4) there, and numbers of letters that stand for them."""
     if letters not in (None, "state"):
-        raise ModelError(f"closed form: letters is {letters!r}; leave it out, or use 'state'")
+        raise ModelError("closed form", f"letters is {letters!r}", "leave it out, or use 'state'")
     numbers, given = _stand_ins(model)
     with warnings.catch_warnings():
         if given:  # of numbers that only stand for letters
@@ -213,8 +213,9 @@ def _in_letters(
     count = int(system.tree.offset[-1])
     if most is not None and count > most:
         raise SizeError(
-            f"{system.name}: has {count} freedoms, and answers without names are written for up to {most}; "
-            "use closed_form, which gives long parts names"
+            system.name,
+            f"has {count} freedoms, and answers without names are written for up to {most}",
+            "use closed_form, which gives long parts names",
         )
     configuration = Configuration(system.tree, system.graph)
     _require_plain(system, configuration)
@@ -294,17 +295,18 @@ def _labels(tree: BodyTree) -> list[str]:
 def _require_plain(system: System, configuration: Configuration) -> None:
     """Raise ModelError for what polynomials in sines and cosines do not hold."""
     if system.loops:
-        raise ModelError("closed form: there is none with closed loops; leave them out")
+        raise ModelError("closed form", "there is none with closed loops", "leave them out")
     if system.tree.terms is not None:
-        raise ModelError("closed form: armature, damping and springs have no letters; leave them out")
+        raise ModelError("closed form", "armature, damping and springs have no letters", "leave them out")
     for k, name in enumerate(system.tree.names):
         if configuration.turns(k):
             raise ModelError(
-                f"closed form: body {name!r}: the pose of its joint, {system.tree.joint[k]}, is a "
-                "quaternion; use revolute, prismatic, cylindrical or universal joints"
+                "closed form",
+                f"body {name!r}: the pose of its joint, {system.tree.joint[k]}, is a quaternion",
+                "use revolute, prismatic, cylindrical or universal joints",
             )
     if any(speed not in (0.0, 1.0) for _, speed in arguments(configuration)):
-        raise ModelError("closed form: a general joint turns by more than its q; scale its S to length 1")
+        raise ModelError("closed form", "a general joint turns by more than its q", "scale its S to length 1")
 
 
 def _entries(configuration: Configuration, ring: _Ring) -> Entries:
@@ -323,8 +325,9 @@ def _require_pattern(system: System, found: Entries) -> None:
     for letter, values, fixed in [*zero, *one]:
         if odd := [x for x in values if x.value != fixed]:
             raise ModelError(
-                f"closed form: an entry of {letter} is {fixed} in the model's numbers, and {odd[0].value} in "
-                "letters; give the model numbers that are not special"
+                "closed form",
+                f"an entry of {letter} is {fixed} in the model's numbers, and {odd[0].value} in letters",
+                "give the model numbers that are not special",
             )
 
 
@@ -354,7 +357,7 @@ class _Ring:
         self.letters = [*turns, *self._inverses, *self._parts, *state, *own]
         taken = {"math", *state, *self._parts, *(f"{x}_{f}" for x in ("qdd", "D") for f in self._freedoms)}
         if twice := [x for x in own if x in taken or x.startswith("E_")]:
-            raise ModelError(f"closed form: the model's letter {twice[0]} has another meaning; rename it")
+            raise ModelError("closed form", f"the model's letter {twice[0]} has another meaning", "rename it")
         self.context = fmpq_mpoly_ctx.get(self.letters, "lex")
         self.generator = dict(zip(self.letters, self.context.gens(), strict=True))
 
@@ -416,7 +419,7 @@ class _Ring:
         try:
             terms = sympy.Poly(exact, *letters, domain="QQ").terms() if letters else [((), exact)]
         except (sympy.PolynomialError, sympy.CoercionFailed):
-            raise ModelError(f"closed form: {x} is no polynomial; give polynomials in letters") from None
+            raise ModelError("closed form", f"{x} is no polynomial", "give polynomials in letters") from None
         total = self.context.constant(0)
         for powers, coefficient in terms:
             term = self.context.constant(fmpq(int(coefficient.p), int(coefficient.q)))
@@ -431,8 +434,10 @@ class _Ring:
         """A product, in which what is zero is left out; of names, where it would become too long."""
         if self.longest is None and len(x) * len(y) > PRODUCTS:
             raise SizeError(
-                f"closed form: a product has more than {PRODUCTS:,} terms; prove it of fewer bodies, by "
-                "abm and crbm, which divide least, or give the bodies fewer numbers that are not zero"
+                "closed form",
+                f"a product has more than {PRODUCTS:,} terms",
+                "prove it of fewer bodies, by abm and crbm, which divide least, or give the bodies fewer "
+                "numbers that are not zero",
             )
         while self.longest is not None and len(x) * len(y) > self.longest and max(len(x), len(y)) > 1:
             x, y = sorted((x, y), key=len)
@@ -455,8 +460,9 @@ class _Ring:
         count = len(self._known)
         if count == len(self._parts):
             raise SizeError(
-                f"closed form: {count} parts of {self.longest} terms are not enough; give the model's "
-                "numbers with letters='state', or fewer bodies"
+                "closed form",
+                f"{count} parts of {self.longest} terms are not enough",
+                "give the model's numbers with letters='state', or fewer bodies",
             )
         self.defined[self._parts[count]] = value
         self._known[key] = self._parts[count]
@@ -475,8 +481,9 @@ class _Ring:
                     return sign * self.generator[name]
         if len(known) == len(self._inverses):
             raise SizeError(
-                f"closed form: the order divides by more than {len(known)} pivots, or weights of rotated "
-                "rows; use abm or crbm"
+                "closed form",
+                f"the order divides by more than {len(known)} pivots, or weights of rotated rows",
+                "use abm or crbm",
             )
         name = self._inverses[len(known)]
         self.defined[name] = value

@@ -104,16 +104,16 @@ def get(name: str) -> Order:
     pivotree.kkt.base.errors.OrderError: order 'joseph' is unknown; nearest: joseph_abm
     """
     if not isinstance(name, str):
-        raise OrderError(f"order {name!r}: is no name; give one as a text, such as 'abm'")
+        raise OrderError(f"order {name!r}", "is no name", "give one as a text, such as 'abm'")
     if name in ELSEWHERE:
-        raise OrderError(f"order {name!r}: is no order of pivots; it is {ELSEWHERE[name]}")
+        raise OrderError(f"order {name!r}", "is no order of pivots", f"it is {ELSEWHERE[name]}")
     registered = ORDERS | LOOPS | {other: ORDERS[alias.order] for other, alias in ALIASES.items()}
     if name in registered:
         return registered[name]
     head, _, tail = name.partition(":")
     if head == "random":
         if not (tail.isdecimal() and tail.isascii() and len(tail) <= 300):
-            raise OrderError(f"order {name!r}: {tail!r} is no seed; use a number, as in random:7")
+            raise OrderError(f"order {name!r}", f"{tail!r} is no seed", "use a number, as in random:7")
         return random_order(int(tail))
     from .graphs import GRAPHS
     from .load import from_json, from_python, marked
@@ -126,14 +126,14 @@ def get(name: str) -> Order:
         path, _, function = name.rpartition(":")
         return from_python(Path(path), function)
     if name.endswith(".py"):
-        raise OrderError(f"order {name!r}: is a file; name a function of it, as in {name}:FUNCTION")
+        raise OrderError(f"order {name!r}", "is a file", f"name a function of it, as in {name}:FUNCTION")
     others = added("pivotree.orders")
     if name in others:
         return marked(loaded(others[name]), name, f"{others[name].value}")
     known = [*registered, *GRAPHS, *others]
     near = close_names(name, [*known, "random:0"], n=3, cutoff=0.4)
     hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(known)}"
-    raise OrderError(f"order {name!r} is unknown; {hint}")
+    raise OrderError(f"order {name!r} is unknown", remedy=hint)
 
 
 def names(problem: str = "qdd", loops: bool = False) -> list[str]:
@@ -150,7 +150,7 @@ def names(problem: str = "qdd", loops: bool = False) -> list[str]:
     (True, ['inverse_dynamics'])
     """
     if problem not in ("qdd", "tau"):
-        raise OrderError(f"orders: problem is {problem!r}; use 'qdd' or 'tau'")
+        raise OrderError("orders", f"problem is {problem!r}", "use 'qdd' or 'tau'")
     return [
         name
         for name, order in (ORDERS | LOOPS if loops else ORDERS).items()

@@ -58,8 +58,8 @@ def groups(structure: Partition, cost: "Choice", waits: bool = True) -> list:
         feasible = [group for group in found if len(group) == 2 or group[0] in ready]
         if not feasible and (large := [k for k in graph if size[k] > 1]):
             raise OrderError(
-                f"block {large[0]!r} of {size[large[0]]} unknowns is zero, and so is what is left beside it; "
-                "leave out blocks=, or cut such blocks into rows: two rows are a pivot of 2 x 2"
+                f"block {large[0]!r} of {size[large[0]]} unknowns is zero, and so is what is left beside it",
+                remedy="leave out blocks=, or cut such blocks into rows: two rows are a pivot of 2 x 2",
             )
         group = min(feasible or found, key=lambda group: [worth(k) for k in reversed(group)])
         through = set(graph[group[-1]]) - set(group)
@@ -96,7 +96,7 @@ def degree(graph: "nx.Graph[Any]", k: Hashable) -> int:
 
 def _partition(structure: Structure, name: str) -> Partition:
     if not isinstance(structure, Partition):
-        raise OrderError(f"order {name!r}: is of matrices (pt.matrix); use minimum_degree for a robot")
+        raise OrderError(f"order {name!r}", "is of matrices (pt.matrix)", "use minimum_degree for a robot")
     return structure
 
 
@@ -133,7 +133,7 @@ def _nested_dissection(structure: Structure) -> list:
         import pymetis
     except ImportError:
         raise OrderError(
-            "order 'nested_dissection': needs METIS; python -m pip install pymetis, or use minimum_degree"
+            "order 'nested_dissection'", "needs METIS", "python -m pip install pymetis, or use minimum_degree"
         ) from None
     near = [[own.index[k] for k in own.graph[name]] for name in own.names]
     if not own.graph.number_of_edges():

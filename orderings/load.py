@@ -22,12 +22,12 @@ def from_python(path: Path, function: str) -> Order:
         try:
             module = module_of(path)
         except UnreadableError as error:
-            raise OrderError(f"{where}: {error}; give a Python file") from None
+            raise OrderError(where, error, "give a Python file") from None
         found = getattr(module, function, None)
         if not callable(found):
             names = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
             hint = f"; it has {', '.join(names)}" if names else ""
-            raise OrderError(f"{where}: {path} has no function {function!r}{hint}")
+            raise OrderError(where, f"{path} has no function {function!r}{hint}")
         return marked(found, function, path.name)
 
 
@@ -36,7 +36,7 @@ def marked(found: Any, name: str, source: str) -> Order:
     if isinstance(found, Order):
         return found
     if not callable(found):
-        raise OrderError(f"order {name!r} of {source}: is no function of a structure")
+        raise OrderError(f"order {name!r} of {source}", "is no function of a structure")
     return Order(found, name, source)
 
 
@@ -49,25 +49,28 @@ def from_json(path: Path) -> Order:
     try:
         groups = read_json(path)
     except UnreadableError as error:
-        raise OrderError(f"order {path}: {error}; give an order file") from None
+        raise OrderError(f"order {path}", error, "give an order file") from None
     links, rules, composites = "whole", {}, "counted"
     if isinstance(groups, dict):
         if groups.get("schema", SCHEMA) != SCHEMA:
-            told = f"order {path}: field 'schema' is {groups['schema']!r}"
-            raise OrderError(f"{told}; an order file has {SCHEMA!r}, or none")
+            raise OrderError(
+                f"order {path}",
+                f"field 'schema' is {groups['schema']!r}",
+                f"an order file has {SCHEMA!r}, or none",
+            )
         keys = ("groups", "links", "rules", "composites", "schema")
         for key in sorted(groups.keys() - set(keys)):  # others, such as a name, are a reader's own
             if near := close_names(key, keys, n=1, cutoff=0.7):
-                raise OrderError(f"order {path}: holds {key!r}; write {near[0]!r}")
+                raise OrderError(f"order {path}", f"holds {key!r}", f"write {near[0]!r}")
         links, rules = groups.get("links", "whole"), groups.get("rules", {})
         composites = groups.get("composites", "counted")
         groups = groups.get("groups")
     if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
-        raise OrderError(f"order {path}: holds no list of groups; give [[['pdd', 'link1'], ...]]")
+        raise OrderError(f"order {path}", "holds no list of groups", "give [[['pdd', 'link1'], ...]]")
 
     known = [field.name for field in fields(Rules)]
     if not (isinstance(rules, dict) and rules.keys() <= set(known)):
-        raise OrderError(f"order {path}: rules are {rules!r}; give some of {', '.join(known)}")
+        raise OrderError(f"order {path}", f"rules are {rules!r}", f"give some of {', '.join(known)}")
     given = PivotSequence([], str(path), path.name, Rules(**rules), links, composites)  # checks them
 
     def listed(structure: Structure) -> list:

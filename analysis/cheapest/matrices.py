@@ -130,5 +130,5 @@ def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Co
         for update in ("gain", "outer")[:most]:
             count("search", PivotSequence(list(order), "search", words, Rules(rank_update=update)))
     if not counted:
-        raise OrderError(f"{system.name}: every order that was tried meets a pivot that is zero; give groups")
+        raise OrderError(system.name, "every order that was tried meets a pivot that is zero", "give groups")
     return counted, words

@@ -107,9 +107,9 @@ def search(
     (277, 456)
     """
     if not (isinstance(most, int) and most >= 1):
-        raise OrderError(f"search: most is {most!r}; give a whole number, at least 1")
+        raise OrderError("search", f"most is {most!r}", "give a whole number, at least 1")
     if composites not in ("counted", "general", "rigid"):
-        raise OrderError(f"search: composites is {composites!r}; use counted, general or rigid")
+        raise OrderError("search", f"composites is {composites!r}", "use counted, general or rigid")
     if isinstance(model, Matrix):
         rows, words = cheapest(model, most, tick)
         ranked = _ranked([Ranked(*row) for row in rows])

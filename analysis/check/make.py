@@ -119,12 +119,14 @@ def check(
     require(states, 0, digits)
     chosen = get_format(format)
     if chosen.kind != "float" or chosen.unit < get_format("float64").unit:
-        raise FormatError(f"format {format!r}: a check needs float64, or a shorter format of fixed precision")
+        raise FormatError(
+            f"format {format!r}", "a check needs float64, or a shorter format of fixed precision"
+        )
     progress("the robot")
     robot = Robot(tree)
     state = (kkt.build(tree) if system is None else system).state
     if (far := state.q[~np.isfinite(chosen.cast(state.q))]).size:
-        raise ModelError(f"state: q holds {far[0]:.3g}, beyond {format}; give q within a few turns")
+        raise ModelError("state", f"q holds {far[0]:.3g}, beyond {format}", "give q within a few turns")
     own = Tried(robot, *(np.asarray(x)[None] for x in (state.q, state.qd, state.tau)))
     looked = _Looked(own, robot.random(states), format, progress)
     looked.search(digits)

@@ -38,7 +38,7 @@ def rooted(system: System, body: Hashable) -> System:
         up.append(int(s.parent[up[-1]]))
     *_, root = up
     if s.S[root].shape[1] != 6:
-        raise ModelError(f"body {body!r}: its root does not float, so that no other body can be the root")
+        raise ModelError(f"body {body!r}", "its root does not float, so that no other body can be the root")
     eyes = np.broadcast_to(np.eye(3), (len(s.names), 3, 3))
     tree = in_frames(system, eyes, tidy=False).graph.copy()
     own = [slice(*ends) for ends in pairwise(s.S.offset.tolist())]

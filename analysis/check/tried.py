@@ -51,13 +51,16 @@ class Robot:
         self.base, self.ranges = drawn_system(tree, 0)
         if not int(self.base.tree.offset[-1]):
             raise ModelError(
-                f"{self.base.name}: has no joint that moves; a check needs at least one; the base of a .urdf "
-                "floats with --urdf floating, or floating=True"
+                self.base.name,
+                "has no joint that moves",
+                "a check needs at least one; the base of a .urdf floats with --urdf floating, or "
+                "floating=True",
             )
         if self.base.loops:
             raise LoopError(
-                f"{self.base.name}: has closed loops or contacts, or joints that follow others, which a "
-                "check does not take; pivotree report says how many digits each order keeps"
+                self.base.name,
+                "has closed loops or contacts, or joints that follow others, which a check does not take",
+                "pivotree report says how many digits each order keeps",
             )
         self.traced: dict[tuple[str, str, str], TracedOrder] = {}
 

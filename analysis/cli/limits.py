@@ -79,6 +79,7 @@ def refuse(options: argparse.Namespace, total: float, told: str, smaller: str) -
     """Raise SizeError where work is more than MOST operations, unless --yes is given."""
     if total > MOST and not options.yes:
         raise kkt.SizeError(
-            f"{options.command} {options.model}: takes some {total:.0e} operations or more{told}, "
-            f"which is minutes at least; {smaller}; --yes goes on"
+            f"{options.command} {options.model}",
+            f"takes some {total:.0e} operations or more{told}, which is minutes at least",
+            f"{smaller}; --yes goes on",
         )

@@ -31,15 +31,15 @@ def contacts_of(tree: nx.DiGraph[Any], text: str, compliance: float) -> list[kkt
     found: list[kkt.Loop] = []
     items = [part.strip() for part in text.split(",") if part.strip()]
     if not items:
-        raise kkt.ModelError("option --contact: is empty; give names of bodies, with commas between them")
+        raise kkt.ModelError("option --contact", "is empty", "give names of bodies, with commas between them")
     for item in items:
         body, point = point_of(tree, item)
         if tree.graph.get("merged", {}).get(body, (body,))[0] is None:
             raise kkt.ModelError(
-                f"option --contact: {item!r} is part of the world, which holds itself; leave it out"
+                "option --contact", f"{item!r} is part of the world, which holds itself", "leave it out"
             )
         if items.count(item) > 1:
-            raise kkt.ModelError(f"option --contact: {item!r} is named twice; name each point once")
+            raise kkt.ModelError("option --contact", f"{item!r} is named twice", "name each point once")
         found.append(kkt.contact(body, point, up, across, compliance=compliance, name=item))
     return found
 
@@ -53,14 +53,16 @@ def point_of(tree: nx.DiGraph[Any], item: str) -> tuple[Any, list[float]]:
     if not at:
         body = item
     if body not in names:
-        raise kkt.ModelError(f"option --contact: body {body!r} is unknown; {nearest(body, names)}")
+        raise kkt.ModelError("option --contact", f"body {body!r} is unknown", nearest(body, names))
     try:
         point = [float(x) for x in numbers.split(":")]
     except ValueError:
         point = []
     if len(point) != 3 or not all(map(math.isfinite, point)):
         raise kkt.ModelError(
-            f"option --contact: {item!r} names no point; write {body}@0:0:-0.1, in m and in the body's frame"
+            "option --contact",
+            f"{item!r} names no point",
+            f"write {body}@0:0:-0.1, in m and in the body's frame",
         )
     return names[body], point
 
@@ -75,7 +77,7 @@ def size_of(text: str, option: str, wanted: str) -> float:
     except ValueError:
         value = math.nan
     if not 0.0 <= value < math.inf:
-        raise kkt.PivotreeError(f"option {option}: {text!r} is no {wanted}")
+        raise kkt.PivotreeError(f"option {option}", f"{text!r} is no {wanted}")
     return value
 
 
@@ -83,13 +85,16 @@ def require_closed(system: kkt.System) -> None:
     """Raise ModelError for a loop that is open in this state, or that its rates tear."""
     if (found := left_open(system)) is not None:
         raise kkt.ModelError(
-            f"loop {found[0]!r}: is open by {found[1]:.2g} (rad or m) in this state; close it with "
-            "--q or --state, draw a closed state with --state random:0, or mend the loop's poses"
+            f"loop {found[0]!r}",
+            f"is open by {found[1]:.2g} (rad or m) in this state",
+            "close it with --q or --state, draw a closed state with --state random:0, or mend the loop's "
+            "poses",
         )
     if (found := torn(system)) is not None:
         raise kkt.ModelError(
-            f"loop {found[0]!r}: is torn at {found[1]:.2g} (rad/s or m/s) by the rates of this state; give "
-            "--state qd: those that keep it closed, or --state random:0, which does"
+            f"loop {found[0]!r}",
+            f"is torn at {found[1]:.2g} (rad/s or m/s) by the rates of this state",
+            "give --state qd: those that keep it closed, or --state random:0, which does",
         )
 
 

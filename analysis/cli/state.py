@@ -79,16 +79,22 @@ def asked(options: argparse.Namespace) -> tuple[int | str | None, dict[str, str]
             texts[field] = text
             continue
         if not told:
-            raise kkt.PivotreeError("option --state: is empty; give one file, random:SEED, qd:X,X or tau:X,X")
+            raise kkt.PivotreeError(
+                "option --state", "is empty", "give one file, random:SEED, qd:X,X or tau:X,X"
+            )
         if base is not None:
-            raise kkt.PivotreeError("option --state: gives two whole states; give one file or random:SEED")
+            raise kkt.PivotreeError(
+                "option --state", "gives two whole states", "give one file or random:SEED"
+            )
         base = _seed(text) if field == "random" and colon else told
     return base, texts
 
 
 def _seed(text: str) -> int:
     if not text.isdecimal() or len(text) > 18:
-        raise kkt.PivotreeError(f"option --state: random:{text} has no seed; use a whole number from 0 on")
+        raise kkt.PivotreeError(
+            "option --state", f"random:{text} has no seed", "use a whole number from 0 on"
+        )
     return int(text)
 
 
@@ -103,8 +109,9 @@ def given_values(tree: nx.DiGraph[Any], options: argparse.Namespace, start: Vect
                 joint, equals, value = (part.strip() for part in item.partition("="))
                 if not equals:
                     raise kkt.ModelError(
-                        f"{where}: {item.strip()!r} has no name; give every number a name, as in "
-                        "elbow=0.3, or none"
+                        where,
+                        f"{item.strip()!r} has no name",
+                        "give every number a name, as in elbow=0.3, or none",
                     )
                 named[joint] = _number(where, value)
             found[field] = _named(tree, where, field, named, (start or {}) | found)
@@ -118,8 +125,9 @@ def _number(where: str, text: str) -> float:
         return float(text)
     except ValueError:
         raise kkt.ModelError(
-            f"{where}: {text.strip()!r} is no number; give numbers as 0.1,0,-2, or by the names of "
-            "joints as elbow=0.1"
+            where,
+            f"{text.strip()!r} is no number",
+            "give numbers as 0.1,0,-2, or by the names of joints as elbow=0.1",
         ) from None
 
 
@@ -138,22 +146,22 @@ def _read(tree: nx.DiGraph[Any], file: str) -> Vectors:
     try:
         document = read_json(file)
     except kkt.PivotreeError as error:
-        raise kkt.ModelError(f"option --state: {file}: {error}") from None
+        raise kkt.ModelError(f"option --state: {file}", error) from None
     if not isinstance(document, dict):
-        raise kkt.ModelError(f"option --state: {file}: give an object with q, qd or tau")
+        raise kkt.ModelError(f"option --state: {file}", "give an object with q, qd or tau")
     schema = document.pop("schema", SCHEMA)
     if schema != SCHEMA:
         raise kkt.ModelError(
-            f"option --state: {file}: field 'schema' is {schema!r}; use {SCHEMA!r}, or leave it out"
+            f"option --state: {file}", f"field 'schema' is {schema!r}", f"use {SCHEMA!r}, or leave it out"
         )
     found: Vectors = {}
     for field, value in sorted(document.items(), key=lambda item: item[0] != "q"):  # rates look at q
         where = f"option --state: {file}: field {field!r}"
         if field not in FIELDS:
-            raise kkt.ModelError(f"{where} is unknown; use {', '.join(FIELDS)}")
+            raise kkt.ModelError(f"{where} is unknown", remedy=f"use {', '.join(FIELDS)}")
         items = value.values() if isinstance(value, dict) else value
         if not isinstance(value, dict | list) or any(type(x) not in (int, float) for x in items):
-            raise kkt.ModelError(f"{where}: give a list of numbers, or an object of joints")
+            raise kkt.ModelError(where, "give a list of numbers, or an object of joints")
         if isinstance(value, dict):
             found[field] = _named(tree, where, field, value, found)
         else:
@@ -173,7 +181,7 @@ def _named(
         places = [k for k, both in enumerate(names) if joint in both]
         if not places:
             known = [both[0] for both in names]
-            raise kkt.ModelError(f"{where}: joint {joint!r} is unknown; {nearest(joint, known)}")
+            raise kkt.ModelError(where, f"joint {joint!r} is unknown", nearest(joint, known))
         values[places[0]] = x
         changed.add(places[0])
     from pivotree.kkt.model.loops import couplings, kept

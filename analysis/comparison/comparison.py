@@ -142,7 +142,7 @@ def compare(
     asked = _asked(system, orders, formats, refine, residual)
     if not isinstance(system, System):
         if composites is not None:
-            raise ModelError("compare: a matrix has no inertias; leave composites out")
+            raise ModelError("compare", "a matrix has no inertias", "leave composites out")
         rows, results = _on_matrix(system, asked, progress)
         units = {f.name: f.unit for f in asked.formats if f.unit > 0.0}
         told = ("blocks", "unknowns")
@@ -190,7 +190,7 @@ def _asked(system: Any, orders: Any, formats: Any, refine: int, residual: str) -
     if isinstance(getattr(system, "structure", None), Partition):  # of a matrix
         orders = usual_of_matrices(system) if orders is None else orders
         if refine:
-            raise ModelError("compare: a matrix takes orders and formats; leave refine out")
+            raise ModelError("compare", "a matrix takes orders and formats", "leave refine out")
     else:
         require_system(system)
     orders = [orders] if isinstance(orders, str) else orders
@@ -198,20 +198,20 @@ def _asked(system: Any, orders: Any, formats: Any, refine: int, residual: str) -
     orders = orderings.names(loops=bool(system.loops)) if orders is None else orders
     for name, value in (("orders", orders), ("formats", formats)):
         if not isinstance(value, Iterable):
-            raise ModelError(f"compare: {name} is {value!r}; give a list of names")
+            raise ModelError("compare", f"{name} is {value!r}", "give a list of names")
     chosen = tuple(get_format(name) for name in formats)
     for f in chosen:
         require_iterable(system, f, 0, bool(refine))
     functions = [as_order(order) for order in orders]
     names = [f.name for f in functions]
     if not names or not chosen:
-        raise PivotreeError("no order or no format is given; name at least one of each")
+        raise PivotreeError("no order or no format is given", remedy="name at least one of each")
     for name in names:
         if names.count(name) > 1:
-            raise OrderError(f"order {name!r}: is asked for twice; give each order its own name")
+            raise OrderError(f"order {name!r}", "is asked for twice", "give each order its own name")
     for f in chosen:
         if [other.name for other in chosen].count(f.name) > 1:
-            raise FormatError(f"format {f.name!r}: is asked for twice; give each one once")
+            raise FormatError(f"format {f.name!r}", "is asked for twice", "give each one once")
     for f in [f for f in chosen if f.kind == "float"] or chosen:
         require_refinable(f, refine, residual)
     return Asked(dict(zip(names, functions, strict=True)), chosen)
@@ -248,7 +248,7 @@ def _on_matrix(
     @cache
     def truth(name: str) -> Certified:
         progress(f"certified answer for {name}")
-        trouble: PivotreeError = CertificationError(f"{system.name}: no order certifies x")
+        trouble: PivotreeError = CertificationError(system.name, "no order certifies x")
         f = get_format(name)
         for order in asked.orders.values():
             try:

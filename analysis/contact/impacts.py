@@ -63,12 +63,13 @@ class Rows:
         """Raises LoopError where there is no contact, FormatError for fractions and balls."""
         chosen = get_format(format)
         if not chosen.on_arrays:
-            raise FormatError(f"format {chosen.name!r}: contacts need a floating-point format")
+            raise FormatError(f"format {chosen.name!r}", "contacts need a floating-point format")
         contacts = tuple(c for c in system.state.loops if c.loop.point)
         if not contacts:
             raise LoopError(
-                "contacts: this system has none; build it with loops=[kkt.contact(body, point), "
-                "...], one for each point that touches"
+                "contacts",
+                "this system has none",
+                "build it with loops=[kkt.contact(body, point), ...], one for each point that touches",
             )
         bare = _without(system)
         tape = tape_for(bare, order)
@@ -93,8 +94,9 @@ class Rows:
         found = kkt.eliminate(replace(self.bare, entries=entries), self.tape, self.format, records=False)
         if found.failed_at is not None:
             raise SingularError(
-                f"contacts: order {found.order!r} in {found.format}: {found.failed_at}; use "
-                "another order or a longer format"
+                "contacts",
+                f"order {found.order!r} in {found.format}: {found.failed_at}",
+                "use another order or a longer format",
             )
         lam, held = np.asarray(found.lam, float), {}
         for closure in self.bare.state.loops:
@@ -152,11 +154,13 @@ def chosen(value: Any, contacts: Sequence[Any], what: str, most: float = float("
     for name, number in each.items():
         if name not in names:
             told = ", ".join(map(repr, names))
-            raise LoopError(f"contacts: {what} names {name!r}; the contacts are {told}")
+            raise LoopError("contacts", f"{what} names {name!r}", f"the contacts are {told}")
         if not isinstance(number, int | float | np.number) or not 0.0 <= number <= most:
             top = "" if most == float("inf") else f" to {most:g}"
             more = " or more" if most == float("inf") else ""
-            raise LoopError(f"contacts: {what} of {name!r} is {number!r}; give a number from 0{top}{more}")
+            raise LoopError(
+                "contacts", f"{what} of {name!r} is {number!r}", f"give a number from 0{top}{more}"
+            )
     return [float(each.get(name, 0.0)) for name in names]
 
 
@@ -229,7 +233,7 @@ def impact(
     True
     """
     if law not in LAWS:
-        raise LoopError(f"impact: law is {law!r}; {nearest(str(law), tuple(LAWS))}")
+        raise LoopError("impact", f"law is {law!r}", nearest(str(law), tuple(LAWS)))
     rows = Rows.of(system, order, format)
     e = chosen(restitution, rows.contacts, "restitution", 1.0)
     mu = chosen(friction, rows.contacts, "friction")
@@ -279,8 +283,9 @@ def forces(system: System, *, order: Any = "abm", format: str = "float64") -> Fo
     for closure in rows.contacts:
         if closure.rows > 1:
             raise LoopError(
-                f"loop {closure.loop.name!r}: has tangents, and forces() is without friction; give "
-                "the normal alone, or keep it a row of equation (4)"
+                f"loop {closure.loop.name!r}",
+                "has tangents, and forces() is without friction",
+                "give the normal alone, or keep it a row of equation (4)",
             )
     jumps, A, shares = rows.responses
     qdd, pdd, held = rows.solved(rows.bare.entries)
@@ -322,15 +327,16 @@ def _one_by_one(
         given = LAWS[law](A[np.ix_(own, own)], v[own], e[i], mu[i])
         p[own] += given
         v += A[:, own] @ given
-    raise PivotreeError(f"impact: points still come nearer after {MOST} blows; lower the friction")
+    raise PivotreeError("impact", f"points still come nearer after {MOST} blows", "lower the friction")
 
 
 def _require_frame(closure: Any) -> None:
     C = closure.loop.C[3:]
     if np.abs(C.T @ C - np.eye(closure.rows)).max() > 1e-9:
         raise LoopError(
-            f"loop {closure.loop.name!r}: friction needs tangents across the normal and each "
-            "other; give such directions"
+            f"loop {closure.loop.name!r}",
+            "friction needs tangents across the normal and each other",
+            "give such directions",
         )
 
 

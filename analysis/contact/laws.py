@@ -66,8 +66,9 @@ def newton(A: Floats, v: Floats, e: float, mu: float) -> Floats:
     slope = A[0] @ along
     if not slope > 0.0:
         raise PivotreeError(
-            "blow: by Newton's law with this friction the floor would have to pull; use "
-            "law='poisson', or a lower friction"
+            "blow",
+            "by Newton's law with this friction the floor would have to pull",
+            "use law='poisson', or a lower friction",
         )
     return along * (-(1.0 + e) * v[0] / slope)
 
@@ -115,7 +116,7 @@ def poisson(A: Floats, v: Floats, e: float, mu: float) -> Floats:
             total = (1.0 + e) * p[0]
         else:
             return p
-    raise PivotreeError(f"blow: sliding stops and starts more than {MOST} times; lower the friction")
+    raise PivotreeError("blow", f"sliding stops and starts more than {MOST} times", "lower the friction")
 
 
 def gain(A: Floats, v: Floats, p: Floats) -> float:
@@ -136,7 +137,9 @@ def _require_definite(A: Floats) -> None:
         np.linalg.cholesky(A)
     except np.linalg.LinAlgError:
         raise PivotreeError(
-            "blow: A is not positive definite; give A = J M^-1 J^T of rows that do not depend on each other"
+            "blow",
+            "A is not positive definite",
+            "give A = J M^-1 J^T of rows that do not depend on each other",
         ) from None
 
 

@@ -180,12 +180,12 @@ def family_of(name: str) -> Family:
     """
     plain, *more = name.split("+")
     if plain not in FAMILIES:
-        raise ModelError(f"family {plain!r} is unknown; {nearest(plain, FAMILIES)}")
+        raise ModelError(f"family {plain!r} is unknown", remedy=nearest(plain, FAMILIES))
     family = FAMILIES[plain]
     for word in more:
         if word not in MORE:
             known = " or ".join(f"{plain}+{one}" for one in MORE)
-            raise ModelError(f"family {name!r}: {word!r} is unknown; write {known}")
+            raise ModelError(f"family {name!r}", f"{word!r} is unknown", f"write {known}")
         what, change = MORE[word]
         family = replace(
             family,

@@ -227,7 +227,9 @@ def explorer_data(
     """
     for name in formats or ():
         if get_format(name).name not in FORMATS:
-            raise FormatError(f"format {name!r}: is none that the page computes in; use {', '.join(FORMATS)}")
+            raise FormatError(
+                f"format {name!r}", "is none that the page computes in", f"use {', '.join(FORMATS)}"
+            )
     n, whole, told, entries = _drawn(system)
     functions = [as_order(order) for order in (_suitable(system) if orders is None else orders)]
     document: dict[str, Any] = {
@@ -280,8 +282,9 @@ def _drawn(system: System | Matrix) -> tuple[int, dict[str, Any], dict[str, str]
     if isinstance(system, Matrix):
         if (n := system.structure.n) > WHOLE:
             raise SizeError(
-                f"{system.name}: has {n:,} blocks, and the page draws {WHOLE}; give pt.matrix larger blocks, "
-                "or use pivotree figure spy"
+                system.name,
+                f"has {n:,} blocks, and the page draws {WHOLE}",
+                "give pt.matrix larger blocks, or use pivotree figure spy",
             )
         return n, blocks_of(system), TOLD, entries_of_matrix(system)
     require_system(system)
@@ -392,8 +395,9 @@ def _order(system: System | Matrix, function: Order, structures: dict[str, Any])
     sequence = made.sequence
     if sequence.composites in TEN:
         raise OrderError(
-            f"order {sequence.name!r}: has composites of ten numbers, and the page eliminates "
-            "whole blocks; give it composites 'counted' to explore it"
+            f"order {sequence.name!r}",
+            "has composites of ten numbers, and the page eliminates whole blocks",
+            "give it composites 'counted' to explore it",
         )
     if sequence.links not in structures:
         structures[sequence.links] = structure_of(made.graph.structure)

@@ -244,7 +244,9 @@ def embedded(model: str = "chain:3", scene: int | None = None, height: int = 800
     Embedded(scene=2, height=800)
     """
     if scene is not None and scene not in range(1, SCENES + 1):
-        raise kkt.ModelError(f"scene {scene!r} is unknown; use 1 to {SCENES}, or None for the whole tool")
+        raise kkt.ModelError(
+            f"scene {scene!r} is unknown", remedy=f"use 1 to {SCENES}, or None for the whole tool"
+        )
     system = kkt.build(kkt.load(model))
     data = explorer_data(system, model, ("abm", "crbm"), ["float32"], story=scene is not None)
     opened = data if scene is None else data | {"scene": scene}

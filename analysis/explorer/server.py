@@ -65,7 +65,7 @@ class ExplorerServer(ThreadingHTTPServer):
         self, data: dict[str, Any], port: int = 0, read: Reader | None = None, tell: Teller | None = None
     ) -> None:
         if not 0 <= port <= 65535:
-            raise PivotreeError(f"option --port: {port} is no port; use 0 to 65535")
+            raise PivotreeError("option --port", f"{port} is no port", "use 0 to 65535")
         self.token: str = secrets.token_urlsafe(32)
         self.open: dict[Any, float] = {}  # connections, and when they came
         self.read: Reader | None = read
@@ -76,7 +76,7 @@ class ExplorerServer(ThreadingHTTPServer):
             super().__init__((LOOPBACK, port), _Handler)
         except OSError as error:
             raise PivotreeError(
-                f"option --port: {port} cannot be had ({error.strerror}); leave it out for any"
+                "option --port", f"{port} cannot be had ({error.strerror})", "leave it out for any"
             ) from None
 
     def show(self, data: dict[str, Any]) -> None:
@@ -151,11 +151,11 @@ def _place_of(robot: Any, folder: Path) -> tuple[str, str]:
     model, name, text = fields.get("model"), fields.get("name"), fields.get("text")
     if isinstance(model, str):
         if Path(model).suffix.lower() in SUFFIXES or os.sep in model or "\0" in model:
-            raise PivotreeError(f"{model}: is a file; drop it on the page")
+            raise PivotreeError(model, "is a file", "drop it on the page")
         return model, model
     called = Path(name).name if isinstance(name, str) else ""
     if Path(called).suffix.lower() not in SUFFIXES or "\0" in called or not isinstance(text, str):
-        raise PivotreeError(f"request: is no robot; drop one of {', '.join(SUFFIXES)}")
+        raise PivotreeError("request", "is no robot", f"drop one of {', '.join(SUFFIXES)}")
     write_whole(folder / called, text.encode("utf-8", "replace").decode())
     return str(folder / called), called
 

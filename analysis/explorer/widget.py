@@ -58,8 +58,9 @@ class Explorer(anywidget.AnyWidget):
             model = kkt.build(model)
         if not isinstance(model, kkt.System):
             raise kkt.ModelError(
-                f"Explorer: a {type(model).__name__} is no model; give a System, a tree, "
-                "or a name such as chain:3"
+                "Explorer",
+                f"a {type(model).__name__} is no model",
+                "give a System, a tree, or a name such as chain:3",
             )
         self.system = model
         colours = {"light": palette(False), "dark": palette(True)}

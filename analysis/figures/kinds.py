@@ -53,7 +53,7 @@ def save(figure: Figure | str, path: str | Path) -> Path:
     if isinstance(figure, str) != (suffix == ".tex"):
         what = "LaTeX text" if isinstance(figure, str) else "a drawn figure"
         fit = ".tex" if isinstance(figure, str) else ", ".join(_METADATA)
-        raise FormatError(f"figure {path}: {suffix} does not hold {what}; use {fit}")
+        raise FormatError(f"figure {path}", f"{suffix} does not hold {what}", f"use {fit}")
     stream = io.BytesIO()  # matplotlib's PDF makes another error of what a full disk refuses
     if isinstance(figure, str):
         stream.write(figure.encode())
@@ -88,7 +88,7 @@ def check_suffix(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         what = f"suffix {path.suffix!r} is unknown" if path.suffix else "has no suffix"
-        raise FormatError(f"figure {path}: {what}; use {', '.join(_SUFFIXES)}")
+        raise FormatError(f"figure {path}", what, f"use {', '.join(_SUFFIXES)}")
     return suffix
 
 
@@ -169,7 +169,9 @@ class Request:
     def symbolic(self) -> SymbolicFactor:
         """Of the one order that most kinds show."""
         if len(self.orders) > 1:
-            raise OrderError(f"option --order: this kind shows one order, not {len(self.orders)}; name one")
+            raise OrderError(
+                "option --order", f"this kind shows one order, not {len(self.orders)}", "name one"
+            )
         usual = "minimum_degree" if isinstance(self.system, Matrix) else "abm"
         return self.factor(self.orders[0] if self.orders else usual)
 
@@ -186,7 +188,9 @@ class Request:
         found = kkt.symbolic(kkt.plan(orderings.get(name), self.system.structure))
         groups = found.plan.groups
         if self.step is not None and not 0 <= self.step <= groups:
-            raise OrderError(f"option --step: {self.step} is outside this order's steps; use 0 to {groups}")
+            raise OrderError(
+                "option --step", f"{self.step} is outside this order's steps", f"use 0 to {groups}"
+            )
         return found
 
     @property
@@ -293,7 +297,7 @@ KINDS = {
 def kind_of(name: str) -> Kind:
     """The kind of that name.  Raises PivotreeError with the nearest names for another."""
     if name not in KINDS:
-        raise PivotreeError(f"figure: kind {name!r} is unknown; {nearest(name, KINDS)}")
+        raise PivotreeError("figure", f"kind {name!r} is unknown", nearest(name, KINDS))
     return KINDS[name]
 
 
@@ -311,14 +315,15 @@ def write(kind: Kind, request: Request, path: str | Path) -> Path:
     path = Path(path)
     if isinstance(request.system, Matrix) and kind.name in KINDS and kind.name not in OF_MATRICES:
         raise OrderError(
-            f"figure: kind {kind.name!r} is of robots, and {request.system.name} is a matrix; use "
-            f"{', '.join(OF_MATRICES)}"
+            "figure",
+            f"kind {kind.name!r} is of robots, and {request.system.name} is a matrix",
+            f"use {', '.join(OF_MATRICES)}",
         )
     if check_suffix(path) == ".tex":
         if kind.latex is None:
             able = ", ".join(k.name for k in KINDS.values() if k.latex)
             raise FormatError(
-                f"figure {path}: kind {kind.name!r} has no LaTeX; write a .pdf, or use kind {able}"
+                f"figure {path}", f"kind {kind.name!r} has no LaTeX", f"write a .pdf, or use kind {able}"
             )
         return save(kind.latex(request), path)
     return save(kind.make(request), path)

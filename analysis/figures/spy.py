@@ -112,7 +112,7 @@ def filmstrip(
     groups = symbolic.plan.groups
     steps = stops(groups, 6 if ax is None else np.array(ax, dtype=object).size) if steps is None else steps
     if not len(steps):
-        raise OrderError("filmstrip: steps is empty; give numbers of groups, 0 being the matrix")
+        raise OrderError("filmstrip", "steps is empty", "give numbers of groups, 0 being the matrix")
     states = [block_state(symbolic, step, since) for since, step in zip((0, *steps[:-1]), steps, strict=True)]
     captions = captions or [
         f"{state.step:,} of {groups:,}: {state.told}" if state.step else "the matrix" for state in states

@@ -144,7 +144,7 @@ def block_state(symbolic: SymbolicFactor, step: int | None = None, since: int | 
     whole = step is None
     step = plan.groups if step is None else step.item() if isinstance(step, np.integer) else step
     if not is_whole(step, 0, plan.groups):
-        raise OrderError(f"order {plan.sequence.name!r}: has no step {step!r}; use 0 to {plan.groups}")
+        raise OrderError(f"order {plan.sequence.name!r}", f"has no step {step!r}", f"use 0 to {plan.groups}")
     if since is None:
         since = step if whole else max(step - 1, 0)
     count = len(plan.blocks)

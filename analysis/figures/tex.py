@@ -69,8 +69,9 @@ def pmatrix(symbolic: SymbolicFactor, step: int | None = None, width: str = "dou
     state = block_state(symbolic, step)
     if state.blocks > _MOST:
         raise FormatError(
-            f"figure: {state.blocks} block rows are too many to be set as symbols (at most {_MOST}); "
-            "write a .pdf or .svg instead"
+            "figure",
+            f"{state.blocks} block rows are too many to be set as symbols (at most {_MOST})",
+            "write a .pdf or .svg instead",
         )
     names, table = Labels(state), state.table(zeros=True)
     pivots = {tuple(pair) for pair in state.pivots.tolist()}

@@ -198,9 +198,9 @@ def guarantee(
     True
     """
     if not 0 <= states <= MOST:
-        raise kkt.PivotreeError(f"option --states: {states} is no number of states; use 0 to {MOST}")
+        raise kkt.PivotreeError("option --states", f"{states} is no number of states", f"use 0 to {MOST}")
     if seed < 0:
-        raise kkt.PivotreeError(f"option --seed: {seed} is negative; use 0 or more")
+        raise kkt.PivotreeError("option --seed", f"{seed} is negative", "use 0 or more")
     chosen = [get_format(name) for name in formats]
     for each in chosen:
         require_roundoff(each)

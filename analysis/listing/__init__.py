@@ -42,7 +42,9 @@ def of(system: System | Matrix, order: OrderLike, notation: str | None = None) -
     if not isinstance(system, Matrix):
         return listing.of(system, order, notation)
     if notation is not None:
-        raise OrderError(f"notation {notation!r}: is of robots, and {system.name} is a matrix; leave it out")
+        raise OrderError(
+            f"notation {notation!r}", f"is of robots, and {system.name} is a matrix", "leave it out"
+        )
     return matrices.of_matrix(system, order)
 
 
@@ -59,7 +61,7 @@ def render(listing: Listing | MatrixListing, style: str = "text") -> str:
     ...
     """
     if style not in STYLES:
-        raise OrderError(f"style {style!r} is unknown; use {', '.join(STYLES)}")
+        raise OrderError(f"style {style!r} is unknown", remedy=f"use {', '.join(STYLES)}")
     if isinstance(listing, MatrixListing):
         return matrices.render(listing, style)
     return STYLES[style](listing)

@@ -247,7 +247,7 @@ def by_groups(values: Values, tree: Tree) -> Telling:
     """The order's own groups, whatever they are.  Raises OrderError where these are not enough."""
     program = values.program
     if program.symbolic is None or program.symbolic.plan.sequence.rules.elimination != "gauss":
-        raise OrderError(f"order {program.name!r}: no loops over bodies tell it on this model")
+        raise OrderError(f"order {program.name!r}", "no loops over bodies tell it on this model")
     plan = program.symbolic.plan
     groups: list[list[Block]] = [[] for _ in range(plan.groups)]
     for block, group in zip(plan.blocks.tolist(), plan.group.tolist(), strict=True):
@@ -497,7 +497,7 @@ def of(system: System, order: OrderLike, notation: str | None = None) -> Listing
     name = chosen.name
     said = (chosen.__doc__ or "").partition("\n")[0]
     if notation is not None and notation not in NOTATIONS:
-        raise OrderError(f"notation {notation!r} is unknown; use {', '.join(NOTATIONS)}")
+        raise OrderError(f"notation {notation!r} is unknown", remedy=f"use {', '.join(NOTATIONS)}")
     told = notation or DEFAULTS.get(name, "ascher")
     sign = 1 if told == "ascher" else -1  # of pdd: minus the spatial acceleration in (4)
     whole = _with_armature_everywhere(system.structure)
@@ -531,8 +531,9 @@ def _program(structure: Structure, order: Order) -> tuple[Program, Structure, di
     sequence = factor.plan.sequence
     if factor.updates > MAX_UPDATES:
         raise SizeError(
-            f"order {sequence.name!r}: updates {factor.updates:.1e} pairs of blocks on this tree, "
-            f"too many to read; list a smaller tree of the same kind, such as chain:10"
+            f"order {sequence.name!r}",
+            f"updates {factor.updates:.1e} pairs of blocks on this tree, too many to read",
+            "list a smaller tree of the same kind, such as chain:10",
         )
     program = program_of(factor, apart=True)
     position = {int(b): t for t, b in enumerate(factor.plan.blocks)}

@@ -125,8 +125,9 @@ def of_matrix(system: Matrix, order: OrderLike) -> MatrixListing:
     told = sum(3 + len(near) for near in later)
     if told > LINES:
         raise SizeError(
-            f"order {chosen.name!r}: takes {told:,} lines on {system.name}, and {LINES:,} are told; list a "
-            "smaller matrix of its kind"
+            f"order {chosen.name!r}",
+            f"takes {told:,} lines on {system.name}, and {LINES:,} are told",
+            "list a smaller matrix of its kind",
         )
     return MatrixListing(
         chosen.name,

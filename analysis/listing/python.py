@@ -28,7 +28,7 @@ def python(listing: Listing) -> str:
     their groups tell, for rotations, and for closed loops and contacts.
     """
     if (why := _untold(listing)) is not None:
-        raise OrderError(f"order {listing.order!r}: {why}; use style text, pseudocode or latex")
+        raise OrderError(f"order {listing.order!r}", why, "use style text, pseudocode or latex")
     script = Script(listing)
     body: list[str] = []
     for loop in listing.loops:

@@ -69,7 +69,7 @@ class Reading:
             return system
         if system.loops:
             text = "is modelled on trees alone, without closed loops or contacts; give its order by itself"
-            raise LoopError(f"{self.program} {text}: --order {self.order}")
+            raise LoopError(f"{self.program} {text}", f"--order {self.order}")
         return aligned(system) if self.frames == "aligned" else gathered(system, self.frames)
 
     def traced(self, system: System) -> tuple[System, Tape]:
@@ -101,7 +101,7 @@ def get(name: str) -> Reading:
     """The reading of a name; raises ModelError, with the nearest one, where there is none."""
     known = readings()
     if name not in known:
-        raise ModelError(f"reading {name!r} is unknown; {nearest(name, known)}")
+        raise ModelError(f"reading {name!r} is unknown", remedy=nearest(name, known))
     return known[name]
 
 
@@ -140,7 +140,9 @@ def compare_as(
     for format in wanted:
         if format.unit < get_format("float64").unit:
             raise FormatError(
-                f"format {format.name!r}: readings change frames in float64; give float32, or a coarser one"
+                f"format {format.name!r}",
+                "readings change frames in float64",
+                "give float32, or a coarser one",
             )
     asked: dict[str, Reading] = {reading.name: reading for reading in chosen}
     for reading in chosen:
@@ -246,7 +248,7 @@ def fault(
     """
     chosen = get_format(format)
     if chosen.unit < get_format("float64").unit:
-        raise FormatError(f"format {chosen.name!r}: readings change frames in float64; give float32")
+        raise FormatError(f"format {chosen.name!r}", "readings change frames in float64", "give float32")
     exact = certify(system, REFERENCE_DIGITS)
     own, tape = reading.traced(system)
     order, pair = TracedOrder(tape, own), linearised(tape, own.entries, chosen)

@@ -196,20 +196,20 @@ def prepare(
     for name in formats:
         if get_format(name).kind != "float":
             raise FormatError(
-                f"format {name!r}: a report needs formats of a fixed precision; use {', '.join(FORMATS)}"
+                f"format {name!r}", "a report needs formats of a fixed precision", f"use {', '.join(FORMATS)}"
             )
     for name in orders:
         if orderings.get(name).problem != "qdd":
-            raise OrderError(f"order {name!r}: solves for tau, not for qdd; use {', '.join(ORDERS)}")
+            raise OrderError(f"order {name!r}", "solves for tau, not for qdd", f"use {', '.join(ORDERS)}")
     if not int(compile_tree(tree).offset[-1]):
-        raise ModelError(f"{model}: has no joint that moves; a report needs at least one")
+        raise ModelError(model, "has no joint that moves", "a report needs at least one")
     prepared = prepare_model(_settings(orders, formats, seed), model_of(tree, model))
     traced = {name: prepared.orders[name] for name in orders}
     refused = {name: _without_name(x, name) for name, x in traced.items() if isinstance(x, str)}
     found = {name: x for name, x in traced.items() if isinstance(x, TracedOrder)}
     if not found:
         name, why = next(iter(refused.items()))
-        raise SingularError(f"order {name!r}: {why}; no order that was asked for remains")
+        raise SingularError(f"order {name!r}", why, "no order that was asked for remains")
     assert prepared.ranges is not None
     return Setup(prepared.system, prepared.ranges, seed, found, prepared.proof, tuple(formats)), refused
 
@@ -222,12 +222,14 @@ def _without_name(text: str, name: str) -> str:
 def check(states: int, seed: int, digits: float) -> None:
     """Raise PivotreeError for numbers that make no report."""
     if not is_whole(states, 1, MOST_STATES):
-        raise PivotreeError(f"option --states: {states!r} is no number of states; use 1 to {MOST_STATES:,}")
+        raise PivotreeError(
+            "option --states", f"{states!r} is no number of states", f"use 1 to {MOST_STATES:,}"
+        )
     if not is_whole(seed, 0):
-        raise PivotreeError(f"option --seed: {seed!r} is no seed; use a whole number from 0 on")
+        raise PivotreeError("option --seed", f"{seed!r} is no seed", "use a whole number from 0 on")
     low, high = DIGITS
     if not is_number(digits) or not low <= digits <= high:
-        raise PivotreeError(f"option --digits: {digits!r} is out of range; use {low:g} to {high:g}")
+        raise PivotreeError("option --digits", f"{digits!r} is out of range", f"use {low:g} to {high:g}")
 
 
 def check_empty(folder: Path) -> None:
@@ -239,16 +241,16 @@ def check_empty(folder: Path) -> None:
         ended = there & {TABLE, PARTS} and not others  # before its page, which comes last
         taken = there and not ended
     if taken:
-        raise PivotreeError(f"output folder {folder}: is not empty; give another with -o, or remove it")
+        raise PivotreeError(f"output folder {folder}", "is not empty", "give another with -o, or remove it")
 
 
 def _once(what: str, names: Sequence[str]) -> list[str]:
     names = [names] if isinstance(names, str) else names
     if not names:
-        raise PivotreeError(f"{what}: none is given; name at least one")
+        raise PivotreeError(what, "none is given", "name at least one")
     for name in names:
         if list(names).count(name) > 1:
-            raise PivotreeError(f"{what} {name!r}: is asked for twice; give each one once")
+            raise PivotreeError(f"{what} {name!r}", "is asked for twice", "give each one once")
     return list(names)
 
 

@@ -61,7 +61,7 @@ def blame(
     """
     chosen = get_format(format)
     if not is_whole(top, 1):
-        raise PivotreeError(f"top: {top!r} culprits cannot be named; give at least 1")
+        raise PivotreeError("top", f"{top!r} culprits cannot be named", "give at least 1")
     progress("tracing")
     traced, proof = _traced(system, order, quantity)
     tape = traced.tape
@@ -103,7 +103,7 @@ def _traced(system: Any, order: Any, quantity: str) -> tuple[Any, Any]:
     """The order that is blamed, and the one that the answer is certified by."""
     if isinstance(system, Matrix):
         if quantity != "qdd":
-            raise PivotreeError(f"quantity {quantity!r}: a matrix has x alone; leave it out")
+            raise PivotreeError(f"quantity {quantity!r}", "a matrix has x alone", "leave it out")
         own = TracedMatrix(system, order)
         return own, own
     base = order if isinstance(order, Tape) else kkt.trace(system, order)
@@ -120,8 +120,9 @@ class _Answers:
         freedoms = system.unknowns if isinstance(system, Matrix) else system.tree.freedom_names
         if not freedoms:
             raise OrderError(
-                f"{system.name}: has no joint that moves, and so no acceleration that could lose "
-                "digits; give a model with at least one"
+                system.name,
+                "has no joint that moves, and so no acceleration that could lose digits",
+                "give a model with at least one",
             )
         judged = slice(None)  # of derivatives without qdd
         self.labels = freedoms if isinstance(system, Matrix) else [f"qdd_{name}" for name in freedoms]
@@ -151,13 +152,14 @@ class _Answers:
         known = ", ".join(label.removeprefix("qdd_") for label in self.labels[:4])
         if self.matrices:
             raise OrderError(
-                f"output {str(output)!r}: is no derivative here; use {', '.join(self.matrices)}, "
-                f"or an entry of one, row and column, such as {known}"
+                f"output {str(output)!r}",
+                "is no derivative here",
+                f"use {', '.join(self.matrices)}, or an entry of one, row and column, such as {known}",
             )
         wanted = "joint acceleration here; use a body, or BODY[j] if it has several freedoms"
         if not self.tape.inputs.names:
             wanted = "block here; use a block's name, or NAME[j] if it has several rows"
-        raise OrderError(f"output {str(output)!r}: is no {wanted}, such as {known}")
+        raise OrderError(f"output {str(output)!r}", f"is no {wanted}, such as {known}")
 
     def worst(self, start: int = 0, size: int | None = None) -> int:
         own = self.errors[start:][:size]

@@ -115,21 +115,21 @@ class Integration:
         """Raise PivotreeError, one sentence, for an option that has no meaning."""
         if self.integrator not in INTEGRATORS:
             raise kkt.PivotreeError(
-                f"integrator {self.integrator!r}: is unknown; use {', '.join(INTEGRATORS)}"
+                f"integrator {self.integrator!r}", "is unknown", f"use {', '.join(INTEGRATORS)}"
             )
         for name in ("seconds", "eps", "step", "floor"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0.0):
                 where = f"option --{name}:" if name in ("seconds", "eps") else f"integrator: {name}"
-                raise kkt.PivotreeError(f"{where} is {value}; give a number above 0")
+                raise kkt.PivotreeError(f"{where} is {value}", remedy="give a number above 0")
         if self.steps < 1:
-            raise kkt.PivotreeError(f"integrator: steps is {self.steps}; give 1 or more")
+            raise kkt.PivotreeError("integrator", f"steps is {self.steps}", "give 1 or more")
         for name, number in (("state", self.state), ("clock", self.clock or self.state)):
             if number not in STATES:
-                raise kkt.PivotreeError(f"integrator: {name} is {number!r}; use float64 or float32")
+                raise kkt.PivotreeError("integrator", f"{name} is {number!r}", "use float64 or float32")
         if self.clock is not None and self.integrator != "cash_karp":
             raise kkt.PivotreeError(
-                f"integrator: clock is Cash-Karp's alone, and {self.integrator} has none; leave it out"
+                "integrator", f"clock is Cash-Karp's alone, and {self.integrator} has none", "leave it out"
             )
 
     def method(self, motion: Motion) -> Any:
@@ -139,7 +139,9 @@ class Integration:
         held = motion.manifold
         if held is not None and held.kept and held.loops and self.integrator not in ONE_STEP:
             raise kkt.PivotreeError(
-                f"integrator {self.integrator!r}: goes on from more than the last state, which "
-                f"closed loops and contacts correct after each step; use {', '.join(ONE_STEP)}"
+                f"integrator {self.integrator!r}",
+                "goes on from more than the last state, which closed loops and contacts correct after each "
+                "step",
+                f"use {', '.join(ONE_STEP)}",
             )
         return Scipy(self.integrator, self.eps, self.steps)

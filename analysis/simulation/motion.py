@@ -260,8 +260,9 @@ class Motion:
                 continue
             if k in places.special:
                 raise kkt.ModelError(
-                    f"body {tree.names[k]!r}: field 'tau' drives a {tree.joint[k]} joint, whose "
-                    "work is no function of its position; leave it 0 to have the energy checked"
+                    f"body {tree.names[k]!r}",
+                    f"field 'tau' drives a {tree.joint[k]} joint, whose work is no function of its position",
+                    "leave it 0 to have the energy checked",
                 )
             x = y[:, places.of(k)]
             done += (x - x[0]) @ tau

@@ -171,7 +171,7 @@ def order_of(text: str, solver: str | None = None) -> tuple[Any, str | None]:
     name, plus, dense = text.partition("+")
     if plus and dense.strip() not in SOLVERS:
         raise kkt.OrderError(
-            f"order {text!r}: there is no dense method {dense.strip()!r}; use {', '.join(SOLVERS)}"
+            f"order {text!r}", f"there is no dense method {dense.strip()!r}", f"use {', '.join(SOLVERS)}"
         )
     return orderings.get(name.strip()), dense.strip() if plus else solver
 
@@ -179,7 +179,7 @@ def order_of(text: str, solver: str | None = None) -> tuple[Any, str | None]:
 def starts(y: Floats, runs: int, seed: int, format: str) -> Floats:
     """(runs, states): the start, and others about one roundoff of the format beside it."""
     if seed < 0:
-        raise kkt.PivotreeError(f"option --seed: {seed} is no seed; give a whole number from 0 on")
+        raise kkt.PivotreeError("option --seed", f"{seed} is no seed", "give a whole number from 0 on")
     chosen = get_format(format)
     unit = float(getattr(chosen, "unit", 2.0**-53)) or 2.0**-53
     noise = np.random.default_rng(seed).normal(size=(runs, len(y)))
@@ -226,9 +226,9 @@ def drift(motion: Motion, record: Record) -> float | None:
 def require_runs(runs: int) -> None:
     """Raise PivotreeError for less than one run, or more than MOST_RUNS."""
     if runs < 1:
-        raise kkt.PivotreeError(f"option --runs: is {runs}; give 1 or more")
+        raise kkt.PivotreeError("option --runs", f"is {runs}", "give 1 or more")
     if runs > MOST_RUNS:
-        raise kkt.PivotreeError(f"option --runs: is {runs}; give 1 to {MOST_RUNS:,}")
+        raise kkt.PivotreeError("option --runs", f"is {runs}", f"give 1 to {MOST_RUNS:,}")
 
 
 ALIKE = 1.1  # ratios of evaluations that are no difference

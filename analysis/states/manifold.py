@@ -172,8 +172,9 @@ class Manifold:
         if not np.isfinite(near).all():
             name, size = self._worst(self.rows(y[: self.places.size])[0])
             raise kkt.ModelError(
-                f"loop {name!r}: is open by {size:.2g} (rad or m), and no state near by closes it; "
-                "give q nearer to one that does, or mend its poses"
+                f"loop {name!r}",
+                f"is open by {size:.2g} (rad or m), and no state near by closes it",
+                "give q nearer to one that does, or mend its poses",
             )
         found = nx.DiGraph(graph)
         found.graph.update(q=self.places.to_coordinates(x), qd=speed)
@@ -245,7 +246,7 @@ def begun(
         return manifold.brought(tree, y), manifold
     why, stays_open = found
     if stays_open:
-        raise kkt.ModelError(f"{why}; give q that closes it, or start nearest to it with --project")
+        raise kkt.ModelError(why, remedy="give q that closes it, or start nearest to it with --project")
     stabilised = any(any(loop.baumgarte) for loop in manifold.loops)
     nothing = "nothing but Baumgarte's terms" if stabilised else "nothing"
     warnings.warn(

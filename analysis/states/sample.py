@@ -62,9 +62,10 @@ def ranges_of(system: kkt.System, limits: Limits = MappingProxyType({})) -> Rang
     for loop in loops:
         if loop.free is None and not loop.follows:
             raise kkt.LoopError(
-                f"loop {loop.name!r}: how far a cut joint of general directions is open is not "
-                "defined, so that no random state can be closed; look at one state with compare, "
-                "or sweep the model's own (distribution = 'given')"
+                f"loop {loop.name!r}",
+                "how far a cut joint of general directions is open is not defined, so that no random state "
+                "can be closed",
+                "look at one state with compare, or sweep the model's own (distribution = 'given')",
             )
     return ClosedRanges(**_parts(found), graph=nx.DiGraph(system.graph, loops=loops))
 
@@ -149,9 +150,10 @@ def _closed(ranges: ClosedRanges, seed: int, number: int) -> tuple[Floats, Float
             return *near, qdd, again
     name = ranges.graph.graph["loops"][0].name
     raise LoopError(
-        f"loop {name!r}: none of {MOST} random states leads to one that closes the loops, within "
-        "the joints' limits and with independent rows; look at one state with compare, or sweep "
-        "the model's own (distribution = 'given')"
+        f"loop {name!r}",
+        f"none of {MOST} random states leads to one that closes the loops, within the joints' limits and "
+        "with independent rows",
+        "look at one state with compare, or sweep the model's own (distribution = 'given')",
     )
 
 

@@ -111,7 +111,7 @@ def read_config(path: Path) -> Config:
         try:
             chosen = get_format(name)
         except PivotreeError as error:
-            raise PivotreeError(f"{path}: formats[{i}]: {error}") from None
+            raise PivotreeError(f"{path}: formats[{i}]", error) from None
         if chosen.kind != "float" or chosen.name != name:
             right = "a floating-point format of fixed precision, by its own name"
             raise fields.wrong(f"formats[{i}]", name, right)
@@ -119,7 +119,7 @@ def read_config(path: Path) -> Config:
     settings = Settings(orders, formats, measures, random, seed, tuple(ranges))
     for name in ranges:
         if settings.columns.count(name) > 1:
-            raise PivotreeError(f"{path}: range {name!r} has the name of a column; give it another name")
+            raise PivotreeError(path, f"range {name!r} has the name of a column", "give it another name")
     every = tuple(chain.from_iterable(found))
     return Config(path, settings, every, number, output, digests)
 
@@ -129,7 +129,7 @@ def _digest(fields: Fields, i: int, name: str) -> str:
     try:
         order = orderings.get(name)
     except PivotreeError as error:
-        raise PivotreeError(f"{fields.path}: orders[{i}]: {error}") from None
+        raise PivotreeError(f"{fields.path}: orders[{i}]", error) from None
     if order.problem != "qdd":
         raise fields.wrong(f"orders[{i}]", name, "an order that solves for qdd")
     return order_digest(name)

@@ -34,12 +34,12 @@ def document(path: Path) -> dict[str, Any]:
     try:
         text = read_text(path)
         if max(len(DOTS.findall(part)) for part in ENDS_A_KEY.split(QUOTED.sub("x", text))) > DEEPEST:
-            raise PivotreeError(f"{path}: has a key of more than {DEEPEST} parts; give fewer")
+            raise PivotreeError(path, f"has a key of more than {DEEPEST} parts", "give fewer")
         return tomllib.loads(text)
     except UnreadableError as error:
-        raise PivotreeError(f"{path}: {error}; give a TOML file") from None
+        raise PivotreeError(path, error, "give a TOML file") from None
     except (ValueError, RecursionError) as error:  # RecursionError: nested too deep
-        raise PivotreeError(f"{path}: is no TOML ({error}); see docs/sweep.md") from None
+        raise PivotreeError(path, f"is no TOML ({error})", "see docs/sweep.md") from None
 
 
 LARGEST = 2**63 - 1  # what a column of integers holds
@@ -59,7 +59,7 @@ class Fields:
     def wrong(self, field: str, value: Any, right: str) -> PivotreeError:
         """The sentence: file, field, what is wrong, what would be right."""
         place = ".".join(part for part in (self.name, field) if part)
-        return PivotreeError(f"{self.path}: field {place!r} is {value!r}; give {right}")
+        return PivotreeError(self.path, f"field {place!r} is {value!r}", f"give {right}")
 
     def take(self, field: str, default: Any = None) -> Any:
         self.known.append(field)
@@ -75,7 +75,7 @@ class Fields:
     def text(self, field: str, default: str | None = None) -> str:
         value = self.take(field, default)
         if value is None:
-            raise PivotreeError(f"{self.path}: has no field {field!r}; give a text")
+            raise PivotreeError(self.path, f"has no field {field!r}", "give a text")
         if not isinstance(value, str) or not value.strip():
             raise self.wrong(field, value, "a text")
         return value.strip()
@@ -96,7 +96,7 @@ class Fields:
         """A list of texts, none twice, at least one."""
         value = self.take(field, default)
         if value is None:
-            raise PivotreeError(f"{self.path}: has no field {field!r}; give a list of names")
+            raise PivotreeError(self.path, f"has no field {field!r}", "give a list of names")
         if not isinstance(value, list) or not value:
             raise self.wrong(field, value, "a list of names")
         for i, item in enumerate(value):
@@ -111,7 +111,7 @@ class Fields:
         for field in self.table:
             place = f"table {self.name!r} of it" if self.name else "the file"
             raise PivotreeError(
-                f"{self.path}: field {field!r} is unknown in {place}; {nearest(field, self.known)}"
+                self.path, f"field {field!r} is unknown in {place}", nearest(field, self.known)
             )
 
 
@@ -150,7 +150,7 @@ def models_of(fields: Fields) -> list[list[Model]]:
     for name in ranges:
         if name not in used:
             raise PivotreeError(
-                f"{fields.path}: range {name!r} is taken by no model; write {{{name}}} into one"
+                fields.path, f"range {name!r} is taken by no model", f"write {{{name}}} into one"
             )
     seen: dict[str, str] = {}
     for i, models in enumerate(found):
@@ -170,7 +170,7 @@ def _models(fields: Fields, place: str, entry: Any, ranges: Mapping[str, tuple[V
     for name in names:
         if name not in ranges:
             known = nearest(name, ranges) if ranges else "write a table [ranges]"
-            raise PivotreeError(f"{fields.path}: {place} takes range {name!r}, not given; {known}")
+            raise PivotreeError(fields.path, f"{place} takes range {name!r}, not given", known)
     of_file = not names and (text.startswith("robot:") or Path(text).suffix.lower() in SUFFIXES)
     if (how["floating"] or not how["merge_fixed"]) and not of_file:
         right = "a .urdf file or robot:NAME, or leave out floating and merge_fixed"
@@ -183,7 +183,7 @@ def _models(fields: Fields, place: str, entry: Any, ranges: Mapping[str, tuple[V
         for model in models[:1] + models[1:][-1:]:  # what others lack is told in their rows
             model.tree()
     except PivotreeError as error:
-        raise PivotreeError(f"{fields.path}: {place}: {error}") from None
+        raise PivotreeError(f"{fields.path}: {place}", error) from None
     return models
 
 

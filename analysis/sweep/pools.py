@@ -54,9 +54,9 @@ def processes(work: Work[T, R], tasks: Iterator[T], jobs: int) -> Iterator[R]:
             deaths += 1
             if deaths == DEATHS:
                 raise PivotreeError(
-                    f"worker processes were killed {DEATHS} times before they had a result, "
-                    "perhaps for want of memory; give fewer with --jobs and run the same command "
-                    "again: what was measured is kept"
+                    f"worker processes were killed {DEATHS} times before they had a result, perhaps for "
+                    "want of memory",
+                    remedy="give fewer with --jobs and run the same command again: what was measured is kept",
                 ) from None
             tasks = chain(list(pending.values()), tasks)
             pending.clear()

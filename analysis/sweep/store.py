@@ -50,7 +50,7 @@ class Store:
             if not (locked(self._lock) and _still(self._lock, self.place)):
                 self._lock.close()
                 raise PivotreeError(
-                    f"{self.output}: another sweep is writing it; wait for its end, or give another output"
+                    self.output, "another sweep is writing it", "wait for its end, or give another output"
                 )
             remove_parts(parts_of(self.output))  # half written by processes that were killed
             self._lock.seek(0)
@@ -136,18 +136,19 @@ class Store:
         try:
             head, *lines = io.StringIO(read_text(path, LARGEST), newline="").readlines() or [""]
         except UnreadableError as error:
-            raise PivotreeError(f"{path}: {error}; move it away") from None
+            raise PivotreeError(path, error, "move it away") from None
         if head != self.head:
             raise _other(path, head.strip().split(","), self.head.strip().split(","))
         if not all(line.startswith(f"{EDITION}.") for line in lines):
             raise PivotreeError(
-                f"{path}: was measured by a Pivotree whose numbers were others; give another "
-                "output, or move the file away"
+                path,
+                "was measured by a Pivotree whose numbers were others",
+                "give another output, or move the file away",
             )
         return lines
 
     def _kept(self, error: FormatError) -> PivotreeError:
-        return PivotreeError(f"{error}; the same command goes on from {self.place}, which is kept")
+        return PivotreeError(error, remedy=f"the same command goes on from {self.place}, which is kept")
 
 
 def _key(line: str) -> str:
@@ -161,8 +162,9 @@ def _other(path: Path, found: Sequence[str], wanted: Sequence[str]) -> PivotreeE
         f"{said} {', '.join(names)}" for said, names in (("lacks", missing), ("has", more)) if names
     )
     return PivotreeError(
-        f"{path}: holds other columns than this sweep ({what or 'in another sequence'}); "
-        "give another output, or move the file away"
+        path,
+        f"holds other columns than this sweep ({what or 'in another sequence'})",
+        "give another output, or move the file away",
     )
 
 

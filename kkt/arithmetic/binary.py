@@ -47,17 +47,20 @@ class Binary(Format):
     def __post_init__(self) -> None:
         if not 2 <= self.precision <= MAX_PRECISION:
             raise FormatError(
-                f"format {self.name!r}: {self.precision} bits; use 2 to {MAX_PRECISION} bits, "
-                "which a float64 carries exactly, or float64, dd or mp:DIGITS"
+                f"format {self.name!r}",
+                f"{self.precision} bits",
+                f"use 2 to {MAX_PRECISION} bits, which a float64 carries exactly, or float64, dd or "
+                "mp:DIGITS",
             )
         if not LEAST <= self.emin <= self.emax <= MOST:
             raise FormatError(
-                f"format {self.name!r}: exponents {self.emin} to {self.emax}; "
-                f"use a range within {LEAST} to {MOST}"
+                f"format {self.name!r}",
+                f"exponents {self.emin} to {self.emax}",
+                f"use a range within {LEAST} to {MOST}",
             )
         if self.rounding not in MODES:
             raise FormatError(
-                f"format {self.name!r}: rounding {self.rounding!r} is unknown; use {', '.join(MODES)}"
+                f"format {self.name!r}", f"rounding {self.rounding!r} is unknown", f"use {', '.join(MODES)}"
             )
         if not self.largest:
             top = math.ldexp(2.0 - math.ldexp(1.0, 1 - self.precision), self.emax)
@@ -156,9 +159,10 @@ class Fixed(Format):
     def __post_init__(self) -> None:
         if self.whole < 2 or self.fraction < 0 or self.bits > LONGEST:
             raise FormatError(
-                f"format {self.name!r}: {self.whole} bits before the point and {self.fraction} "
-                "behind it; use at least 2 before it, for the sign and for the ones of (4), and "
-                f"at most {LONGEST} in all, as in q16.16"
+                f"format {self.name!r}",
+                f"{self.whole} bits before the point and {self.fraction} behind it",
+                f"use at least 2 before it, for the sign and for the ones of (4), and at most {LONGEST} in "
+                "all, as in q16.16",
             )
 
     @property
@@ -234,7 +238,9 @@ def _bits(name: str, base: str) -> Binary | None:
     exponent = int(match[2] or 8)
     least, most = EXPONENT_BITS
     if not least <= exponent <= most:
-        raise FormatError(f"format {name!r}: {exponent} exponent bits; use {least} to {most}, as in p11e5")
+        raise FormatError(
+            f"format {name!r}", f"{exponent} exponent bits", f"use {least} to {most}, as in p11e5"
+        )
     emax = (1 << (exponent - 1)) - 1
     return Binary(base, int(match[1]), 1 - emax, emax)
 
@@ -245,7 +251,8 @@ def _in_mode(name: str, format: Binary, suffix: str) -> Format:
         return format
     if mode not in MODES or (seed and (mode != "stochastic" or not re.fullmatch(r"\d{1,18}", seed))):
         raise FormatError(
-            f"format {name!r}: {suffix!r} is no rounding mode; use {format.name}:zero, :up, :down, "
-            ":stochastic or :stochastic:SEED with a whole number"
+            f"format {name!r}",
+            f"{suffix!r} is no rounding mode",
+            f"use {format.name}:zero, :up, :down, :stochastic or :stochastic:SEED with a whole number",
         )
     return replace(format, name=name, rounding=mode, seed=int(seed or 0))

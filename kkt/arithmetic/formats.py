@@ -296,13 +296,15 @@ class Custom(Format):
     def __post_init__(self) -> None:
         if not isinstance(self.unit, float) or not 0.0 < self.unit < 1.0:
             raise FormatError(
-                f"format {self.name!r}: unit is {self.unit!r}; give the unit roundoff, "
-                "a number between 0 and 1 such as 2.0**-24"
+                f"format {self.name!r}",
+                f"unit is {self.unit!r}",
+                "give the unit roundoff, a number between 0 and 1 such as 2.0**-24",
             )
         if not callable(self.operate):
             raise FormatError(
-                f"format {self.name!r}: operate is {self.operate!r}; give a function "
-                "operate(op, x, y) or a class of numbers"
+                f"format {self.name!r}",
+                f"operate is {self.operate!r}",
+                "give a function operate(op, x, y) or a class of numbers",
             )
         objects = isinstance(self.operate, type)
         object.__setattr__(self, "kind", "object" if objects else "float")

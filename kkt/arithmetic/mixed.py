@@ -54,8 +54,9 @@ class Mixed(Format):
         for part in self.parts:
             if not isinstance(part, Binary | Hardware):
                 raise FormatError(
-                    f"format {self.name!r}: {part.name} cannot be mixed; use float64 and formats "
-                    "of at most 25 bits"
+                    f"format {self.name!r}",
+                    f"{part.name} cannot be mixed",
+                    "use float64 and formats of at most 25 bits",
                 )
 
     @property
@@ -94,8 +95,7 @@ class Mixed(Format):
         result = np.zeros(len(names) + 1, dtype=np.int64)
         for i, (name, _) in enumerate(self.bodies):
             if name not in given:
-                near = nearest(name, given)
-                raise FormatError(f"format {self.name!r}: body {name!r} is unknown; {near}")
+                raise FormatError(f"format {self.name!r}", f"body {name!r} is unknown", nearest(name, given))
             result[given[name]] = i + 1
         return result
 

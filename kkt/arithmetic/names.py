@@ -44,19 +44,20 @@ def read(name: str) -> Format:
     if base in ("mp", "ball"):
         return _digits(name, base, suffix)
     if base == "exact" and suffix:
-        raise FormatError(f"format {name!r}: exact fractions are not rounded; use exact")
+        raise FormatError(f"format {name!r}", "exact fractions are not rounded", "use exact")
     if base in ("float64", "float32") and suffix == "nearest":
         return FIXED[base]
     if base == "float64":
         raise FormatError(
-            f"format {name!r}: float64 rounds to nearest only; use at most 25 bits for another "
-            "mode, such as float32:up"
+            f"format {name!r}",
+            "float64 rounds to nearest only",
+            "use at most 25 bits for another mode, such as float32:up",
         )
     from .binary import by_name
 
     found = by_name(name)
     if found is None:
-        raise FormatError(f"format {name!r} is unknown; {_instead(base)}")
+        raise FormatError(f"format {name!r} is unknown", remedy=_instead(base))
     return found
 
 
@@ -64,7 +65,7 @@ def _mixed(name: str) -> Format:
     """A base and formats of roles, as in float32+mul=bfloat16+D=float64."""
     base, *overrides = name.split("+")
     if not base:
-        raise FormatError(f"format {name!r}: has no base; use float32+mul=bfloat16")
+        raise FormatError(f"format {name!r}", "has no base", "use float32+mul=bfloat16")
     from .mixed import ROLES, Mixed
 
     told = f"use {base}+mul=bfloat16, with one of the roles {', '.join(ROLES)} each"
@@ -75,7 +76,7 @@ def _by_body(name: str) -> Format:
     """A format and others of bodies, as in float32@torso=float64@hand=p20+add=float32."""
     rest, *others = name.split("@")
     if not rest:
-        raise FormatError(f"format {name!r}: has no format before @; use float32@torso=float64")
+        raise FormatError(f"format {name!r}", "has no format before @", "use float32@torso=float64")
     bodies = tuple(_parts(name, others, None, "body", "@", f"use {rest}@torso=float64, once a body").items())
     from .mixed import Mixed
 
@@ -94,7 +95,7 @@ def _parts(
         key, _, value = each.partition("=")
         if not key or not value or key in parts or (known is not None and key not in known):
             wrong = "is given twice" if key in parts else f"is no {what} and format"
-            raise FormatError(f"format {name!r}: {sign + each!r} {wrong}; {told}")
+            raise FormatError(f"format {name!r}", f"{sign + each!r} {wrong}", told)
         parts[key] = read(value)
     return parts
 
@@ -106,7 +107,9 @@ def _digits(name: str, kind: str, digits: str) -> Format:
         asked = 0
     if not 1 <= asked <= MAX_DIGITS:
         raise FormatError(
-            f"format {name!r}: {digits!r} is no number of digits; use 1 to {MAX_DIGITS}, as in {kind}:50"
+            f"format {name!r}",
+            f"{digits!r} is no number of digits",
+            f"use 1 to {MAX_DIGITS}, as in {kind}:50",
         )
     return Digits(f"{kind}:{asked}", kind, asked)
 

@@ -188,10 +188,10 @@ def square_root(x: Any) -> Any:
     if hasattr(x, "context"):  # mpmath
         return x.context.sqrt(x)
     if hasattr(x, "numerator"):
-        raise FormatError("format 'exact': fractions have no square root; use mp:50 or ball:50")
+        raise FormatError("format 'exact'", "fractions have no square root", "use mp:50 or ball:50")
     raise FormatError(
-        f"numbers of class {type(x).__name__!r} have no square root; give the class a method "
-        "sqrt, or use an order that takes none"
+        f"numbers of class {type(x).__name__!r} have no square root",
+        remedy="give the class a method sqrt, or use an order that takes none",
     )
 
 

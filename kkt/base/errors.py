@@ -57,31 +57,47 @@ def _shortened(text: str, head: int, tail: int) -> str:
 
 
 class Refusal(str):
-    """Why there is no answer, as one sentence that keeps what is wrong apart from what would help."""
+    """Why there is no answer, as one sentence: a subject, what is wrong with it, and what would help.
 
-    reason: str  # the subject and what is wrong with it
+    Only here do the three become a sentence.  What is wrong may be another error, which keeps its own
+    parts; with no subject, the first argument is all that is wrong.  ``detail`` are numbers of the case.
+    """
 
-    def __new__(cls, reason: str, detail: str = "", remedy: str = "") -> Refusal:
-        told = super().__new__(cls, sentence(f"{reason}{detail and ', '}{detail}{remedy and '; '}{remedy}"))
-        told.reason = sentence(reason)
+    subject: str  # the file, body, order or option
+    reason: str  # what is wrong with it
+    remedy: str  # what would be right, or ""
+
+    def __new__(cls, subject: object, reason: object = "", remedy: str = "", detail: str = "") -> Refusal:
+        where, wrong = (str(subject), reason) if reason else ("", subject)
+        inner = getattr(wrong, "why", wrong)
+        if isinstance(inner, Refusal):
+            where, wrong = ": ".join(filter(None, (where, inner.subject))), inner.reason
+            remedy = "; ".join(filter(None, (inner.remedy, remedy)))
+        what = str(wrong)
+        text = f"{where}{where and ': '}{what}{detail and ', '}{detail}{remedy and '; '}{remedy}"
+        told = super().__new__(cls, sentence(text))
+        told.subject, told.reason, told.remedy = where, what, remedy
         return told
 
 
 def reason_of(why: str) -> str:
-    """What is wrong, without details and remedies where they are told apart."""
-    return why.reason if isinstance(why, Refusal) else why
+    """What is wrong with what, without details and remedies where they are told apart."""
+    return sentence(f"{why.subject}{why.subject and ': '}{why.reason}") if isinstance(why, Refusal) else why
 
 
 class PivotreeError(Exception):
-    """Base of all errors that the input causes; its text is one line of bounded length.
+    """Base of all errors that the input causes, told by the three parts of its :class:`Refusal`, ``why``.
 
-    >>> issubclass(pt.ModelError, pt.PivotreeError)
-    True
+    >>> try:
+    ...     pt.chain(0)
+    ... except pt.PivotreeError as error:
+    ...     print(error.why.subject, error.why.reason, error.why.remedy, sep=" | ")
+    gallery | chain has 0 bodies | ask for 1 to 10,000,000
     """
 
-    def __init__(self, text: object = "") -> None:
-        super().__init__(sentence(text))
-        self.why: Refusal | str = text if isinstance(text, Refusal) else str(self)
+    def __init__(self, subject: object = "", reason: object = "", remedy: str = "", detail: str = "") -> None:
+        self.why = subject if isinstance(subject, Refusal) else Refusal(subject, reason, remedy, detail)
+        super().__init__(str(self.why))
 
 
 class PivotreeWarning(UserWarning):

@@ -63,8 +63,9 @@ def writing(path: str | os.PathLike[str], what: str = "") -> Iterator[None]:
         yield
     except OSError as error:
         raise FormatError(
-            f"{what}{os.fspath(path)}: cannot be written ({error.strerror or error}); "
-            "give a place that can, or make room"
+            f"{what}{os.fspath(path)}",
+            f"cannot be written ({error.strerror or error})",
+            "give a place that can, or make room",
         ) from None
 
 

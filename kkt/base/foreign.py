@@ -58,7 +58,7 @@ def of_kind(function: F) -> F:
         for name, (types, right, default) in asked.items():  # the first wrong one is reported
             value = given.get(name, default)
             if value is not default and not _is(value, types):
-                raise ModelError(f"{function.__name__}: {name} is {value!r}; give {right}")
+                raise ModelError(function.__name__, f"{name} is {value!r}", f"give {right}")
         return function(*args, **options)
 
     return checked  # type: ignore[return-value]
@@ -133,7 +133,7 @@ def foreign(
     except BaseException as error:
         if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
             raise KeyboardInterrupt from None  # compiled code turns Ctrl-C into another error
-        raise refusal(f"{what}: raises {told(error)}") from error
+        raise refusal(what, f"raises {told(error)}") from error
 
 
 def module_of(path: Path) -> ModuleType:

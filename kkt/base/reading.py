@@ -43,15 +43,17 @@ def root_of(text: bytes | str) -> Element:
         line, column = error.position
         why = str(error).split(":")[0]
         raise UnreadableError(
-            f"line {line + lines}, column {column + 1}: is not XML ({why}); mend it"
+            f"line {line + lines}, column {column + 1}", f"is not XML ({why})", "mend it"
         ) from None
     except DefusedXmlException as error:
         what = type(error).__name__
         raise UnreadableError(
-            f"holds an XML entity or document type that is refused ({what}); write it out"
+            f"holds an XML entity or document type that is refused ({what})", remedy="write it out"
         ) from None
     except (ValueError, LookupError):  # the encoding is unknown, or the text is not in it
-        raise UnreadableError("is not text in the encoding that it names; save it as UTF-8") from None
+        raise UnreadableError(
+            "is not text in the encoding that it names", remedy="save it as UTF-8"
+        ) from None
     if root.tag.startswith("{"):  # of a default namespace, which says nothing here
         space = root.tag[: root.tag.index("}") + 1]
         for element in root.iter():
@@ -113,7 +115,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
         return json.loads(text, parse_int=_whole, parse_constant=_not_finite, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         raise UnreadableError(
-            f"line {error.lineno}, column {error.colno}: is not JSON ({error.msg})"
+            f"line {error.lineno}, column {error.colno}", f"is not JSON ({error.msg})"
         ) from None
     except (RecursionError, ValueError):  # nested too deep; an integer of thousands of digits
         raise UnreadableError("is JSON beyond reason") from None

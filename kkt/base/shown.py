@@ -65,7 +65,7 @@ class Tabled(Shown):
         try:
             import pandas
         except ImportError:
-            raise ModelError("to_frame: pandas is not installed; python -m pip install pandas") from None
+            raise ModelError("to_frame", "pandas is not installed", "python -m pip install pandas") from None
         return pandas.DataFrame(self.records())
 
     def _cells(self) -> list[list[str]]:

@@ -350,7 +350,7 @@ def require_pivots(system: System, tape: Tape, chosen: Format) -> None:
     states = [system.refresh(draw.uniform(-1.0, 1.0, N)) for _ in range(2)]
     why = [_refused(tape, state, chosen) for state in states]
     if all(why):
-        raise SingularError(f"order {tape.program.name!r}: in any state {why[0]}")
+        raise SingularError(f"order {tape.program.name!r}", f"in any state {why[0]}")
 
 
 def _refused(tape: Tape, state: System, chosen: Format) -> str | None:

@@ -87,23 +87,26 @@ def system_to_trace(model: Any, loops: Sequence[Loop] | None = None, what: str =
     if tree.terms is not None and tree.terms.friction.any():
         body = tree.names[int(np.repeat(np.arange(tree.n), tree.dof)[tree.terms.friction > 0][0])]
         raise ArmatureError(
-            f"{what}: dry friction turns with the sign of the rates, and a program has no branch; "
-            f"leave friction out at body {body!r}, and give it with tau"
+            what,
+            "dry friction turns with the sign of the rates, and a program has no branch",
+            f"leave friction out at body {body!r}, and give it with tau",
         )
     for name, value in system.graph.nodes(data="bias"):
         if value is not None:
             raise ModelError(
-                f"body {name!r}: field 'bias' belongs to one state, and a compiled program to "
-                "all; give the joint by its type, such as universal"
+                f"body {name!r}",
+                "field 'bias' belongs to one state, and a compiled program to all",
+                "give the joint by its type, such as universal",
             )
     require_springs(system.tree, what)
     for loop in system.loops:
         turns_freely = loop.point or (loop.free is not None and loop.free.shape[1] > 0)
         if loop.baumgarte[1] and not turns_freely:
             raise LoopError(
-                f"{what}: loop {loop.name!r} has a gain on the turn between two frames, whose "
-                "angle a program without branches does not find; give baumgarte=(a, 0.0), or a "
-                "spherical joint and rows beside it"
+                what,
+                f"loop {loop.name!r} has a gain on the turn between two frames, whose angle a program "
+                "without branches does not find",
+                "give baumgarte=(a, 0.0), or a spherical joint and rows beside it",
             )
     return in_general(system)
 
@@ -112,9 +115,10 @@ def require_springs(tree: BodyTree, what: str) -> None:
     """Raise ModelError for a spring whose q are not among the numbers that a program takes."""
     for k in tree.turning_springs:
         raise ModelError(
-            f"{what}: the motions of the {tree.joint[k]} joint of body {tree.names[k]!r} do not "
-            "commute, so that a program knows its pose but not the q of its spring; leave the "
-            "spring out, or give its effort as tau"
+            what,
+            f"the motions of the {tree.joint[k]} joint of body {tree.names[k]!r} do not commute, so that a "
+            "program knows its pose but not the q of its spring",
+            "leave the spring out, or give its effort as tau",
         )
 
 
@@ -160,9 +164,9 @@ def tape_of(system: System, order: Any, frames: str = "own") -> Tape:
     split = factor is not None and factor.plan.along_the_joint
     if frames == "world" and (split or by_rotations(tape)):
         raise OrderError(
-            f"order {tape.program.name!r}: splits forces or accelerations along the joints' axes, "
-            "which turn in the world's frame; use frames 'own', or abm or another order that "
-            "keeps f whole"
+            f"order {tape.program.name!r}",
+            "splits forces or accelerations along the joints' axes, which turn in the world's frame",
+            "use frames 'own', or abm or another order that keeps f whole",
         )
     moving = [
         (n, t)
@@ -171,9 +175,10 @@ def tape_of(system: System, order: Any, frames: str = "own") -> Tape:
     ]
     if split and moving:
         raise OrderError(
-            f"order {tape.program.name!r}: splits the force of each joint along its axes, and "
-            f"those of body {moving[0][0]!r}, {moving[0][1]}, turn with q; compile abm or another "
-            "order that keeps f whole"
+            f"order {tape.program.name!r}",
+            f"splits the force of each joint along its axes, and those of body {moving[0][0]!r}, "
+            f"{moving[0][1]}, turn with q",
+            "compile abm or another order that keeps f whole",
         )
     require_length(tape)
     return tape
@@ -183,8 +188,9 @@ def require_length(tape: Tape) -> None:
     """Raise SizeError for a tape that is too long to be one program."""
     if tape.length > LONGEST:
         raise SizeError(
-            f"order {tape.program.name!r}: {tape.length} operations on this tree, more than "
-            f"{LONGEST:.0e} in one program; use an order with less fill, such as abm"
+            f"order {tape.program.name!r}",
+            f"{tape.length} operations on this tree, more than {LONGEST:.0e} in one program",
+            "use an order with less fill, such as abm",
         )
 
 
@@ -195,8 +201,8 @@ def recorder_for(chosen: Format, variables: int) -> Recorder:
         value = float(chosen.cast(np.array([x]))[0])
         if not np.isfinite(value):
             raise FormatError(
-                f"a constant of the model, {x:.3g}, overflows {chosen.name}; use a format with a "
-                "larger range, such as float64, or other units"
+                f"a constant of the model, {x:.3g}, overflows {chosen.name}",
+                remedy="use a format with a larger range, such as float64, or other units",
             )
         return value
 
@@ -228,14 +234,16 @@ def require_rows(system: System, request: Request) -> None:
     held = [x for x in request.outputs if x.removeprefix("d").startswith("lambda")]
     if held and not system.loops:
         raise ModelError(
-            f"compile: {held[0]} is an output, and {system.name} has no loops and no contacts; "
-            "give loops=, or ask for qdd"
+            "compile",
+            f"{held[0]} is an output, and {system.name} has no loops and no contacts",
+            "give loops=, or ask for qdd",
         )
     derived = [name for name in request.outputs if name in DERIVED]
     if derived and (request.solver or request.bias != "propagated" or request.frames != "own"):
         raise ModelError(
-            f"compile: {derived[0]} follows from the bias of (4) in the bodies' own frames; leave "
-            "out solver=, bias= and frames="
+            "compile",
+            f"{derived[0]} follows from the bias of (4) in the bodies' own frames",
+            "leave out solver=, bias= and frames=",
         )
     if request.solver is not None:
         system.structure.require_tree(
@@ -508,8 +516,9 @@ def _trace(
         found = forward_dynamics(system, configuration, tape, chosen, request)
     except Undefined as error:
         raise SingularError(
-            f"order {tape.program.name!r}: in any state {error}, so that a pivot is zero for {chosen.name}; "
-            "use another order or format, such as abm in float64"
+            f"order {tape.program.name!r}",
+            f"in any state {error}, so that a pivot is zero for {chosen.name}",
+            "use another order or format, such as abm in float64",
         ) from None
     stages = tuple(Stage(program, program) for program in found)
     if isinstance(chosen, Hardware):

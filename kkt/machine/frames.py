@@ -72,9 +72,11 @@ def gathered(system: System, at: str = "com") -> System:
     """
     require_system(system)
     if at not in PLACES:
-        raise ModelError(f"gathered: at is {at!r}; give one of {', '.join(PLACES)}")
+        raise ModelError("gathered", f"at is {at!r}", f"give one of {', '.join(PLACES)}")
     if system.loops:
-        raise LoopError("gathered: moves no closed loops or contacts; build(tree, loops=[]) leaves them out")
+        raise LoopError(
+            "gathered", "moves no closed loops or contacts", "build(tree, loops=[]) leaves them out"
+        )
     state = system.state
     n = len(state.names)
     turns, place = np.empty((n, 3, 3)), np.empty((n, 3))

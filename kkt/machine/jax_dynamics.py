@@ -104,9 +104,10 @@ def require_blocks(program: Program) -> None:
     other = sorted({i.op for i in program.instructions} - known)
     if other:
         raise OrderError(
-            f"order {program.name!r}: has the operation {other[0]!r}, of rotations or of inertias "
-            "about centres of mass, which to_jax does not read; use abm, crbm or another order of "
-            "blocks"
+            f"order {program.name!r}",
+            f"has the operation {other[0]!r}, of rotations or of inertias about centres of mass, which "
+            "to_jax does not read",
+            "use abm, crbm or another order of blocks",
         )
 
 
@@ -320,8 +321,9 @@ class Dynamics:
         for name, kind in zip(tree.names, tree.joint, strict=True):
             if kind == GENERAL:
                 raise ModelError(
-                    f"body {name!r}: to_jax has no general joints, whose coordinates have no "
-                    "derivative in closed form; give the joint by its type, such as universal"
+                    f"body {name!r}",
+                    "to_jax has no general joints, whose coordinates have no derivative in closed form",
+                    "give the joint by its type, such as universal",
                 )
         tape = tape_of(system, order)
         require_blocks(program := tape.program)
@@ -388,12 +390,13 @@ class Dynamics:
             except (TypeError, ValueError):
                 x = None
             if x is None or jnp.issubdtype(x.dtype, jnp.complexfloating):
-                raise ModelError(f"to_jax: {name} holds no real numbers; give ({size},) of them")
+                raise ModelError("to_jax", f"{name} holds no real numbers", f"give ({size},) of them")
             arrays.append(x)
             if x.shape != (size,):
                 raise ModelError(
-                    f"to_jax: {name} has shape {x.shape}; this tree needs ({size},), one state at "
-                    "a time; jax.vmap makes a function of many"
+                    "to_jax",
+                    f"{name} has shape {x.shape}",
+                    f"this tree needs ({size},), one state at a time; jax.vmap makes a function of many",
                 )
         dtype = jnp.result_type(*arrays, jnp.float32)
         q, qd, tau = (x.astype(dtype) for x in arrays)

@@ -111,37 +111,43 @@ def compile(
     """
     for field_, given, known in (("outputs", outputs, OUTPUTS), ("inputs", inputs, INPUTS)):
         if isinstance(given, str):
-            raise ModelError(f"compile: {field_} is the text {given!r}; give a tuple of names")
+            raise ModelError("compile", f"{field_} is the text {given!r}", "give a tuple of names")
         if isinstance(given, bytes) or not isinstance(given, Iterable):
-            raise ModelError(f"compile: {field_} is {given!r}; give a tuple of names")
+            raise ModelError("compile", f"{field_} is {given!r}", "give a tuple of names")
         for name in given:
             if name not in known:
-                raise ModelError(f"compile: {field_} holds {name!r}; {nearest(str(name), known)}")
+                raise ModelError("compile", f"{field_} holds {name!r}", nearest(str(name), known))
     words = {"solver": (solver, tuple(SOLVERS)), "bias": (bias, BIASES), "frames": (frames, FRAMES)}
     for option, (word, known) in words.items():
         if word not in known and (option, word) != ("solver", None):
-            raise ModelError(f"compile: {option} is {word!r}; {nearest(str(word), known)}")
+            raise ModelError("compile", f"{option} is {word!r}", nearest(str(word), known))
     if solver is not None and {"pdd", "f"} & set(outputs):
-        raise ModelError(f"compile: solver {solver!r} finds qdd alone; ask for qdd, or leave the solver out")
+        raise ModelError(
+            "compile", f"solver {solver!r} finds qdd alone", "ask for qdd, or leave the solver out"
+        )
     if bias == "inverse_dynamics" and {"pdd", "f"} & set(outputs):
         raise ModelError(
-            "compile: bias 'inverse_dynamics' leaves pdd and f without velocities and gravity; ask "
-            "for qdd, or use bias 'propagated'"
+            "compile",
+            "bias 'inverse_dynamics' leaves pdd and f without velocities and gravity",
+            "ask for qdd, or use bias 'propagated'",
         )
     if check and "qdd" not in outputs:
-        raise ModelError("compile: check is of qdd; ask for it among the outputs")
+        raise ModelError("compile", "check is of qdd", "ask for it among the outputs")
     if not outputs:
-        raise ModelError(f"compile: outputs is empty; ask for one of {', '.join(OUTPUTS)}")
+        raise ModelError("compile", "outputs is empty", f"ask for one of {', '.join(OUTPUTS)}")
     chosen = get_format(format)
     if not isinstance(chosen, Hardware | Binary | Mixed) or getattr(chosen, "on_tapes", False):
         raise FormatError(
-            f"format {chosen.name!r}: no kernel runs in it; use float64, float32 or a format of at "
-            "most 25 bits, such as bfloat16 or float32:zero, mixed by operation if you like"
+            f"format {chosen.name!r}",
+            "no kernel runs in it",
+            "use float64, float32 or a format of at most 25 bits, such as bfloat16 or float32:zero, mixed "
+            "by operation if you like",
         )
     if relaxed and not isinstance(chosen, Hardware):
         raise FormatError(
-            f"compile: relaxed is for machine code, and {chosen.name} is interpreted; use float64 "
-            "or float32, or leave it out"
+            "compile",
+            f"relaxed is for machine code, and {chosen.name} is interpreted",
+            "use float64 or float32, or leave it out",
         )
     system = system_to_trace(model, loops)
     configuration = Configuration(system.tree, system.graph)
@@ -408,8 +414,9 @@ class Kernel(Shown):
         for name, array, size in (("x", numbers, self.nx), ("qd", rates, self.N)):
             if array.shape[-1:] != (size,):
                 raise ModelError(
-                    f"state: field {name!r} has shape {array.shape}; give {size} numbers, or m x "
-                    f"{size} for m states"
+                    "state",
+                    f"field {name!r} has shape {array.shape}",
+                    f"give {size} numbers, or m x {size} for m states",
                 )
         if numbers.shape[:-1] != rates.shape[:-1]:
             many = np.broadcast_shapes(numbers.shape[:-1], rates.shape[:-1])

@@ -380,24 +380,26 @@ def _written(
     kernel: Any, path: str | Path, name: str | None, language: str, suffix: str
 ) -> tuple[Portable, Path]:
     if not isinstance(kernel.number, Hardware):
-        raise FormatError(f"export: {language} has no {kernel.format}; compile in float64 or float32")
+        raise FormatError("export", f"{language} has no {kernel.format}", "compile in float64 or float32")
     if kernel.relaxed and language != "C":
-        raise ModelError(f"export: {language} is written with strict arithmetic; compile without relaxed")
+        raise ModelError("export", f"{language} is written with strict arithmetic", "compile without relaxed")
     if kernel.judged is not None:
-        raise ModelError(f"export: {language} has no status; compile without check")
+        raise ModelError("export", f"{language} has no status", "compile without check")
     code = len(kernel.straight)
     if code > LONGEST:
         raise SizeError(
-            f"export: {code:,} operations, more than {LONGEST:,} in one file; "
-            "use an order with less fill, such as abm, or a smaller tree"
+            "export",
+            f"{code:,} operations, more than {LONGEST:,} in one file",
+            "use an order with less fill, such as abm, or a smaller tree",
         )
     if not isinstance(path, str | os.PathLike):
-        raise ModelError(f"export: {path!r} is no path; give FILE{suffix}")
+        raise ModelError("export", f"{path!r} is no path", f"give FILE{suffix}")
     tree, place = kernel.places.tree, Path(path)
     if place.suffix != suffix or not re.fullmatch(r"[\w.+ -]+", place.name):
         raise ModelError(
-            f"export: {place.name!r} cannot be included by a program in {language}; give "
-            f"FILE{suffix}, of letters, digits and . _ + -"
+            "export",
+            f"{place.name!r} cannot be included by a program in {language}",
+            f"give FILE{suffix}, of letters, digits and . _ + -",
         )
     chosen = identifier(tree.name, kernel.order) if name is None else name
     about = (tree.name, kernel.order, kernel.format, kernel.fields, tuple(map(str, tree.names)))
@@ -408,7 +410,7 @@ def require_name(name: Any) -> None:
     """Raise ModelError for a name that is not valid for a function in C and C++."""
     letters = isinstance(name, str) and re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name)
     if not letters or name in KEYWORDS.split():
-        raise ModelError(f"export: {name!r} cannot name a function in C; give letters, digits and _")
+        raise ModelError("export", f"{name!r} cannot name a function in C", "give letters, digits and _")
 
 
 def identifier(*words: str) -> str:

@@ -62,7 +62,9 @@ class Fields:
         """
         if values["wrench"] is not None and not self.wrench:
             raise ModelError(
-                "state: 'wrench' is given, but is no input of this kernel; compile it with inputs=('wrench',)"
+                "state",
+                "'wrench' is given, but is no input of this kernel",
+                "compile it with inputs=('wrench',)",
             )
         many: int | None = None
         arrays = []
@@ -75,13 +77,15 @@ class Fields:
             if array.shape[stacked:] != shape:
                 wanted = " x ".join(map(str, shape))
                 raise ModelError(
-                    f"state: field {name!r} has shape {array.shape}; give {wanted} numbers, or "
-                    f"m x {wanted} for m states"
+                    "state",
+                    f"field {name!r} has shape {array.shape}",
+                    f"give {wanted} numbers, or m x {wanted} for m states",
                 )
             if stacked and many not in (None, len(array)):
                 raise ModelError(
-                    f"state: field {name!r} has {len(array)} states, and another {many}; give as "
-                    "many of each, or one for all"
+                    "state",
+                    f"field {name!r} has {len(array)} states, and another {many}",
+                    "give as many of each, or one for all",
                 )
             many = len(array) if stacked else many
             arrays.append(array)
@@ -100,8 +104,9 @@ class Fields:
             if len(wrong):
                 state, *at = wrong[0].tolist()
                 raise ModelError(
-                    f"state: field {name!r} holds {array[state][tuple(at)]} at {at}, state "
-                    f"{state}; give finite numbers"
+                    "state",
+                    f"field {name!r} holds {array[state][tuple(at)]} at {at}, state {state}",
+                    "give finite numbers",
                 )
 
     def shaped(self, values: NDArray[Any]) -> Any:
@@ -143,4 +148,4 @@ def real_numbers(name: str, value: Any, dtype: Any) -> NDArray[Any]:
         with np.errstate(over="ignore"):
             return np.asarray(array, dtype=dtype)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"state: field {name!r} holds no real numbers; give an array") from None
+        raise ModelError("state", f"field {name!r} holds no real numbers", "give an array") from None

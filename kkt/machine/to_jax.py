@@ -54,21 +54,21 @@ def to_jax(
     try:
         import jax  # noqa: F401
     except ImportError:
-        raise ModelError("to_jax: the package jax is not installed; python -m pip install jax") from None
+        raise ModelError("to_jax", "the package jax is not installed", "python -m pip install jax") from None
     if derivatives not in DERIVATIVES:
-        raise ModelError(f"to_jax: derivatives is {derivatives!r}; {nearest(derivatives, DERIVATIVES)}")
+        raise ModelError("to_jax", f"derivatives is {derivatives!r}", nearest(derivatives, DERIVATIVES))
     from .forward_dynamics import system_to_trace
 
     system = system_to_trace(model, loops, what="to_jax")
     known = ("qdd", "lambda") if system.loops else ("qdd",)
     if isinstance(outputs, bytes) or not isinstance(outputs, Iterable):
-        raise ModelError(f"to_jax: outputs is {outputs!r}; give a tuple of names")
+        raise ModelError("to_jax", f"outputs is {outputs!r}", "give a tuple of names")
     names = (outputs,) if isinstance(outputs, str) else tuple(outputs)
     if not names:
-        raise ModelError(f"to_jax: outputs is empty; ask for one of {', '.join(known)}")
+        raise ModelError("to_jax", "outputs is empty", f"ask for one of {', '.join(known)}")
     for name in names:
         if name not in known:
-            raise ModelError(f"to_jax: outputs holds {name!r}; {nearest(str(name), known)}")
+            raise ModelError("to_jax", f"outputs holds {name!r}", nearest(str(name), known))
     solved, dynamics = _function(system, order, derivatives)
 
     def forward(q: Any, qd: Any, tau: Any) -> Any:

@@ -129,8 +129,8 @@ class Structure:
         if self.ties:
             other = "build the tree with loops=(), or leave out --contact and --loops"
             raise LoopError(
-                f"{what} takes trees without closed loops and contacts, and {self.ties[0].name!r} "
-                f"is one; {instead or other}"
+                f"{what} takes trees without closed loops and contacts, and {self.ties[0].name!r} is one",
+                remedy=instead or other,
             )
 
     def tied(self, constraint: Hashable) -> list[Hashable]:
@@ -227,7 +227,7 @@ class Structure:
     def with_links(self, links: str) -> Structure:
         """This structure ("whole"), or with ``split_links`` or ``stretched`` links."""
         if links not in LINKS:
-            raise OrderError(f"order: links {links!r} are unknown; use {', '.join(LINKS)}")
+            raise OrderError("order", f"links {links!r} are unknown", f"use {', '.join(LINKS)}")
         return {"whole": lambda: self, "split": self.split_links, "stretched": self.stretched}[links]()
 
     def stretched(self) -> Structure:
@@ -298,7 +298,7 @@ class Structure:
 def require_structure(structure: object) -> None:
     """Raise OrderError for anything but a structure, such as a tree or a system, which has one."""
     if not isinstance(structure, Structure):
-        raise OrderError(f"structure: {type(structure).__name__} is none; pass build(...).structure")
+        raise OrderError("structure", f"{type(structure).__name__} is none", "pass build(...).structure")
 
 
 if TYPE_CHECKING:
@@ -346,8 +346,8 @@ class Partition(Structure):
 
     def _no_tree(self, *_: Any) -> NoReturn:
         raise OrderError(
-            "a matrix has blocks alone, and this order asks for bodies, tip and base, which a tree has; "
-            "use an order of graphs, such as minimum_degree, or a list of groups of names"
+            "a matrix has blocks alone, and this order asks for bodies, tip and base, which a tree has",
+            remedy="use an order of graphs, such as minimum_degree, or a list of groups of names",
         )
 
     def with_links(self, links: str) -> Structure:

@@ -150,8 +150,9 @@ class Configuration:
         q = np.linalg.lstsq(S, twist, rcond=None)[0]
         if np.abs(S @ q - twist).max() > 1e-9 * max(1.0, np.abs(twist).max()):
             raise ModelError(
-                f"body {self.tree.names[k]!r}: no coordinates of its general joint give this pose; "
-                "its motions do not commute, so that it leaves the screws that S q can name"
+                f"body {self.tree.names[k]!r}",
+                "no coordinates of its general joint give this pose",
+                "its motions do not commute, so that it leaves the screws that S q can name",
             )
         return q
 

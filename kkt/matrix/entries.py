@@ -151,7 +151,7 @@ def step_of(implicit: Any) -> float:
     if implicit is None:
         return 0.0
     if not is_number(implicit) or implicit <= 0.0:
-        raise ModelError(f"build: implicit is {implicit!r}; give a step in s, above 0, or None")
+        raise ModelError("build", f"implicit is {implicit!r}", "give a step in s, above 0, or None")
     return float(implicit)
 
 

@@ -29,12 +29,14 @@ def require_independent(state: State) -> None:
     """Raise ModelError, naming the constraint and the rows to keep, where rows depend on others."""
     stiff = [np.flatnonzero(c.loop.compliance == 0.0) for c in state.loops]
     for c, lost in following(state, stiff):
-        raise ModelError(_told(state.loops[c], lost))
+        raise _told(state.loops[c], lost)
     loop = unfollowed(state)
     if loop is not None and all(np.abs(c.whole.gap).max(initial=0.0) <= OPEN for c in state.loops):
         raise ModelError(
-            f"loop {loop!r}: a row that follows from others where the robot is as in its file does "
-            "not in this state, which closes the loops another way; give one nearer to the file's"
+            f"loop {loop!r}",
+            "a row that follows from others where the robot is as in its file does not in this state, which "
+            "closes the loops another way",
+            "give one nearer to the file's",
         )
 
 
@@ -101,7 +103,7 @@ def _clusters(rates: list[Rates]) -> list[list[int]]:
     return [sorted(x for x in part if isinstance(x, int)) for part in nx.connected_components(shared)]
 
 
-def _told(closure: Closure, lost: list[int]) -> str:
+def _told(closure: Closure, lost: list[int]) -> ModelError:
     loop = closure.loop
     kept = tuple(x for r, x in enumerate(loop.numbers) if r not in lost)
     numbers = ", ".join(str(loop.numbers[r]) for r in lost)
@@ -111,8 +113,9 @@ def _told(closure: Closure, lost: list[int]) -> str:
         remedy = f"leave out the direction{'s' * (len(lost) > 1)}"
     own = "in the call or the file of --loops that makes it"
     where = "--contact BODY,compliance=1e-6" if loop.point else own
-    return (
-        f"loop {loop.name!r}: {what} from its other rows, the tree's joints and the loops before "
-        f"it, in this state; {remedy}, or give a compliance ({where}), or another state, or iterate: "
-        "proximal=100 of kkt.eliminate"
+    return ModelError(
+        f"loop {loop.name!r}",
+        f"{what} from its other rows, the tree's joints and the loops before it, in this state",
+        f"{remedy}, or give a compliance ({where}), or another state, or iterate: proximal=100 of "
+        "kkt.eliminate",
     )

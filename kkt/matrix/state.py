@@ -83,9 +83,10 @@ def state_of(
     if step and tree.turning_springs:
         k = tree.turning_springs[0]
         raise ModelError(
-            f"body {tree.names[k]!r}: the motions of its {tree.joint[k]} joint do not commute, so that an "
-            "implicit step does not know where its spring ends; build without implicit, or give the "
-            "spring's effort as tau"
+            f"body {tree.names[k]!r}",
+            f"the motions of its {tree.joint[k]} joint do not commute, so that an implicit step does not "
+            "know where its spring ends",
+            "build without implicit, or give the spring's effort as tau",
         )
     R, p, S, bias = kinematics(tree, position, rates)
     bias = bias + node_field(tree, graph, "bias")
@@ -159,7 +160,7 @@ def _require_bodies(tree: BodyTree, field: str, given: Mapping[Any, Any]) -> Non
     for name in given:
         if name not in tree.names:
             told = nearest(str(name), map(str, tree.names))
-            raise ModelError(f"state: field {field!r} names the unknown body {name!r}; {told}")
+            raise ModelError("state", f"field {field!r} names the unknown body {name!r}", told)
 
 
 _WITH_QUATERNION = {"spherical": 4, "floating": 7}
@@ -188,7 +189,7 @@ def _joint_coordinates(tree: BodyTree, k: int, x: Any) -> Floats:
     if shape == (_WITH_QUATERNION.get(kind),):
         array = checked(where, "q", x, shape)
         if not array[-4:].any():
-            raise ModelError(f"{where}: field 'q' holds a quaternion of zeros; give x, y, z, w of any length")
+            raise ModelError(where, "field 'q' holds a quaternion of zeros", "give x, y, z, w of any length")
         vector = quaternion_to_vector(array[-4:])
         return vector if kind == "spherical" else np.concatenate([vector, array[:3]])
     return checked(where, "q", x if shape else [x], (dof,), f"{dof} numbers for its {kind} joint")

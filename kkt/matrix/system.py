@@ -222,12 +222,14 @@ def require_system(system: object) -> None:
     """Raise ModelError for anything but a system, such as a name or a tree that is not built."""
     if isinstance(getattr(system, "structure", None), Partition):
         raise ModelError(
-            "system: this asks for a robot; a matrix of one's own is taken by eliminate, factor, certify, "
-            "compare, blame, spy, figures, search, listings and the page"
+            "system",
+            "this asks for a robot",
+            "a matrix of one's own is taken by eliminate, factor, certify, compare, blame, spy, figures, "
+            "search, listings and the page",
         )
     if not isinstance(system, System):
         made = "build(load(...))" if isinstance(system, str) else "build(...) of a tree"
-        raise ModelError(f"system: {type(system).__name__} is none; pass {made}")
+        raise ModelError("system", f"{type(system).__name__} is none", f"pass {made}")
 
 
 def in_general(system: System) -> System:

@@ -61,7 +61,7 @@ def two_link(r: float = 0.1, tilt: float = 0.0) -> nx.DiGraph[Any]:
     >>> pt.compile_tree(pt.two_link(r=0.1)).mass
     array([0.1, 0.9])
     """
-    need(0.0 < r < 1.0, f"two_link has r = {r}; give a ratio of lengths between 0 and 1")
+    need(0.0 < r < 1.0, f"two_link has r = {r}", "give a ratio of lengths between 0 and 1")
     sizes = np.array([r, 1.0 - r])
     return _two_links(f"two_link_{r!r}", sizes, sizes, 0.1, (0.0, 0.0), tilt)
 
@@ -85,7 +85,7 @@ def example1(
     array([ 0.1, 10. ])
     """
     for name, value in (("m1", m1), ("l1", l1), ("m2", m2), ("l2", l2), ("width", width)):
-        need(math.isfinite(value) and value > 0, f"example1 has {name} = {value}; give above zero")
+        need(math.isfinite(value) and value > 0, f"example1 has {name} = {value}", "give above zero")
     lengths, masses = np.array([l2, l1]), np.array([m2, m1])
     return _two_links("example1", lengths, masses, width, (0.0, float(q1)), tilt)
 
@@ -100,7 +100,7 @@ def example2(m1: float = 1e8) -> nx.DiGraph[Any]:
     >>> pt.eliminate(system, pt.orderings.get("modified_abm"), "float32").qdd
     array([-971.19,  971.19], dtype=float32)
     """
-    need(m1 > 0 and math.isfinite(m1), f"example2 has m1 = {m1}; give a mass above zero")
+    need(m1 > 0 and math.isfinite(m1), f"example2 has m1 = {m1}", "give a mass above zero")
     tree = example3(m1, 1)
     tree.graph["name"] = "example2"
     return tree
@@ -118,8 +118,8 @@ def example3(m1: float = 1e8, case: int = 1, angle: float = math.nan) -> nx.DiGr
     >>> pt.eliminate(system, pt.orderings.get("abm"), "float32").qdd
     array([-971.19,  971.19], dtype=float32)
     """
-    need(m1 > 0 and math.isfinite(m1), f"example3 has m1 = {m1}; give a mass above zero")
-    need(case in (1, 2), f"example3 has case = {case}; the paper has 1 and 2")
+    need(m1 > 0 and math.isfinite(m1), f"example3 has m1 = {m1}", "give a mass above zero")
+    need(case in (1, 2), f"example3 has case = {case}", "the paper has 1 and 2")
     turn = math.radians((0.0 if case == 1 else 45.0) if math.isnan(angle) else angle)
     H = [[0.0]] * 4 + [[float(np.float32(f(turn)))] for f in (math.sin, math.cos)]
     tree = new_tree("example3", (0.0, 0.0, 0.0))
@@ -178,8 +178,8 @@ def quadruped(feet: int = 0, compliance: float = 0.0) -> nx.DiGraph[Any]:
     >>> pt.compile_tree(pt.quadruped())
     <BodyTree quadruped: 13 bodies, 18 freedoms, joints 1 floating, 12 revolute>
     """
-    need(0 <= feet <= 4, f"quadruped has {feet} feet on the ground; ask for 0 to 4")
-    need(not compliance or feet > 0, "quadruped has compliance and no foot on the ground; give feet")
+    need(0 <= feet <= 4, f"quadruped has {feet} feet on the ground", "ask for 0 to 4")
+    need(not compliance or feet > 0, "quadruped has compliance and no foot on the ground", "give feet")
     tree = _of_file("quadruped", 0.5, 2.0)
     if feet:
         from .loops import contact

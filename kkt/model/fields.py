@@ -21,7 +21,7 @@ def check_names(names: Iterable[Hashable], what: str = "body") -> None:
     """Raise ModelError for a name that no figure, table or file could show as it is."""
     for name in names:
         if why := unfit(name):
-            raise ModelError(f"{what} {name!r}: field 'name' {why}; give another name")
+            raise ModelError(f"{what} {name!r}", f"field 'name' {why}", "give another name")
 
 
 def require_name(name: object, what: str = "body") -> None:
@@ -31,7 +31,7 @@ def require_name(name: object, what: str = "body") -> None:
     except TypeError:
         name = None
     if name is None:
-        raise ModelError(f"{what}: None and lists are no names; give a text")
+        raise ModelError(what, "None and lists are no names", "give a text")
 
 
 def checked(
@@ -42,26 +42,26 @@ def checked(
     Raises ModelError, one sentence, which begins with ``owner``, if there is one, and says what is
     ``wanted``.
     """
-    what = f"{owner}: field {field!r}" if owner else f"field {field!r}"
+    what = f"field {field!r}"
     wanted = wanted or _shape_text(shape) + ", zero or more" * (least == 0.0)
     if value is None:
-        raise ModelError(f"{what} is missing; give {wanted}")
+        raise ModelError(owner, f"{what} is missing", f"give {wanted}")
     if odd := odd_in(value):
-        raise ModelError(f"{what} is {value!r}, and {odd} is no number; give {wanted}")
+        raise ModelError(owner, f"{what} is {value!r}, and {odd} is no number", f"give {wanted}")
     try:
         if np.asarray(value).dtype.kind in "cmMV" or np.ma.is_masked(value):
             raise TypeError  # numpy would convert these to other numbers without a word
         array = np.array(value, dtype=float)
     except OverflowError:
-        raise ModelError(f"{what} holds a number beyond 1.8e308; give finite numbers") from None
+        raise ModelError(owner, f"{what} holds a number beyond 1.8e308", "give finite numbers") from None
     except (TypeError, ValueError):
-        raise ModelError(f"{what} is {value!r}; give {wanted}") from None
+        raise ModelError(owner, f"{what} is {value!r}", f"give {wanted}") from None
     if array.shape != shape:
-        raise ModelError(f"{what} has shape {array.shape}; give {wanted}")
+        raise ModelError(owner, f"{what} has shape {array.shape}", f"give {wanted}")
     wrong = ~(np.isfinite(array) & (array >= least))
     if wrong.any():
         told = wanted if least == 0.0 else "finite numbers"
-        raise ModelError(f"{what} holds {array[wrong].flat[0]}; give {told}")
+        raise ModelError(owner, f"{what} holds {array[wrong].flat[0]}", f"give {told}")
     return array
 
 

@@ -36,18 +36,18 @@ def box(mass: float, size: tuple[float, float, float]) -> Floats:
     return mass * np.diag([(y + z) / 12, (x + z) / 12, (x + y) / 12])
 
 
-def need(ok: bool, what: str) -> None:
+def need(ok: bool, what: str, remedy: str) -> None:
     if not ok:
-        raise ModelError(f"gallery: {what}")
+        raise ModelError("gallery", what, remedy)
 
 
 def _count(n: int, what: str, least: int = 1) -> None:
-    need(least <= n <= MOST_BODIES, f"{what}; ask for {least} to {MOST_BODIES:,}")
+    need(least <= n <= MOST_BODIES, what, f"ask for {least} to {MOST_BODIES:,}")
 
 
 def _joint(joint: str) -> str:
     if joint not in TYPES:
-        raise ModelError(f"gallery: joint {joint!r} is unknown; {nearest(joint, TYPES)}")
+        raise ModelError("gallery", f"joint {joint!r} is unknown", nearest(joint, TYPES))
     return joint
 
 
@@ -69,10 +69,10 @@ def _rods(
     The k-th joint turns about the letter of ``axes`` that its depth picks, so that all joints of
     one level are alike.
     """
-    need(len(parents) > 0, f"{name} has no bodies; ask for at least one")
-    need(axes != "" and set(axes) <= set(AXES), f"axes is {axes!r}; use letters of xyz")
+    need(len(parents) > 0, f"{name} has no bodies", "ask for at least one")
+    need(axes != "" and set(axes) <= set(AXES), f"axes is {axes!r}", "use letters of xyz")
     for what, value in (("length", length), ("width", width), ("mass", mass)):
-        need(value > 0 and math.isfinite(value), f"{what} is {value}; give more than zero")
+        need(value > 0 and math.isfinite(value), f"{what} is {value}", "give more than zero")
     tree = new_tree(name, gravity)
     rod: dict[str, Any] = {"mass": mass, "com": (length / 2, 0.0, 0.0), "joint": _joint(joint)}
     rod["inertia"] = box(mass, (length, width, width))
@@ -132,7 +132,7 @@ def binary(depth: int, joint: str = "revolute") -> nx.DiGraph[Any]:
     >>> len(pt.binary(3))
     15
     """
-    need(0 <= depth <= 24, f"binary has depth {depth}; ask for 0 to 24")
+    need(0 <= depth <= 24, f"binary has depth {depth}", "ask for 0 to 24")
     return _rods(f"binary_{depth}", [-1] + [k // 2 for k in range(2 ** (depth + 1) - 2)], joint)
 
 
@@ -165,7 +165,7 @@ def random_tree(n: int, seed: int = 0, mass_ratio: float = 1.0, joints: str = MI
     <BodyTree random_20_seed_1: 20 bodies, 20 freedoms, joints 20 revolute>
     """
     _count(n, f"random_tree has {n} bodies")
-    need(mass_ratio > 0 and math.isfinite(mass_ratio), f"mass_ratio is {mass_ratio}; give > 0")
+    need(mass_ratio > 0 and math.isfinite(mass_ratio), f"mass_ratio is {mass_ratio}", "give > 0")
     kinds = [_joint(kind) for kind in joints.split("+")]
     draw = random.Random(seed).random
 
@@ -198,5 +198,5 @@ def random_tree(n: int, seed: int = 0, mass_ratio: float = 1.0, joints: str = MI
             p=reach * direction(),
         )
     if count_dof(tree) == 0:
-        raise ModelError("gallery: random_tree has no degree of freedom; draw a moving joint too")
+        raise ModelError("gallery", "random_tree has no degree of freedom", "draw a moving joint too")
     return default_state(tree)

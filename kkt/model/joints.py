@@ -190,7 +190,7 @@ def known(kind: object, body: object) -> str:
     """The type of a body's joint.  Raises ModelError where there is no such type."""
     if kind != GENERAL and (not isinstance(kind, str) or kind not in TYPES):
         names = [*TYPES, GENERAL]
-        raise ModelError(f"body {body!r}: field 'joint' is {kind!r}; {nearest(str(kind), names)}")
+        raise ModelError(f"body {body!r}", f"field 'joint' is {kind!r}", nearest(str(kind), names))
     return str(kind)
 
 
@@ -340,16 +340,17 @@ def _checked(name: Hashable, kind: str, field: str, value: Any, dof: int) -> Flo
     shape = (dof,) if shape_of(value) else ()
     wanted = f"{wanted}, {sign}, in {UNITS[field]}"
     array = checked(f"body {name!r}", field, value, shape, wanted, least)
-    what = f"body {name!r}: field {field!r} is {value!r}"
+    where, what = f"body {name!r}", f"field {field!r} is {value!r}"
     if dof == 0 and array.any():
-        raise ModelError(f"{what}, and a fixed joint has no freedom; leave it out")
+        raise ModelError(where, f"{what}, and a fixed joint has no freedom", "leave it out")
     joint = TYPES.get(kind)
     turning = kind != GENERAL and joint is not None and (joint.orientation or joint.rate)
     alike = kind == "spherical" and (field == "rest" or np.unique(array).size == 1)
     if field in ("stiffness", "rest") and turning and array.any() and not alike:
         raise ModelError(
-            f"{what}, and the coordinates of a {kind} joint have other rates than qd; "
-            "leave it out, or give the spring's effort as tau"
+            where,
+            f"{what}, and the coordinates of a {kind} joint have other rates than qd",
+            "leave it out, or give the spring's effort as tau",
         )
     return np.broadcast_to(array, (dof,))
 

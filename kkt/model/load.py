@@ -61,7 +61,7 @@ def robot_files() -> dict[str, tuple[Path, bool]]:
     """
     folder = robots_folder()
     if folder is None:
-        raise ModelError(f"robot: {MISSING}")
+        raise ModelError("robot", MISSING)
     files = sorted(folder.glob("*/**/*.urdf"))
     where = {(path.relative_to(folder).parts[0], path.stem): path for path in files}
     result: dict[str, tuple[Path, bool]] = {}
@@ -91,7 +91,7 @@ def find_robot(name: str) -> tuple[Path, bool]:
     """
     files = robot_files()
     if name not in files:
-        raise ModelError(f"robot: {name!r} is unknown; {nearest(name, files)}")
+        raise ModelError("robot", f"{name!r} is unknown", nearest(name, files))
     return files[name]
 
 
@@ -155,7 +155,7 @@ def from_spec(text: str) -> nx.DiGraph[Any]:
         told = nearest(name, EXAMPLES)
         if not told.startswith("did you mean"):
             told += f"; an installed robot is written robot:{name}, a file with its suffix"
-        raise ModelError(f"gallery: {name!r} is unknown; {told}")
+        raise ModelError("gallery", f"{name!r} is unknown", told)
     build = builder(name)
     known = {key: kind for key, (kind, _) in _parameters(build).items()}
     given: dict[str, object] = {}
@@ -164,24 +164,24 @@ def from_spec(text: str) -> nx.DiGraph[Any]:
         if not equals:
             if place >= len(known):
                 takes = f"at most {len(known)} values: {', '.join(known)}" if known else "none"
-                raise ModelError(f"gallery: {name} takes {takes}; remove {item.strip()!r}")
+                raise ModelError("gallery", f"{name} takes {takes}", f"remove {item.strip()!r}")
             key, value = list(known)[place], key
         if key not in known:
             told = nearest(key, known) if known else "it takes none"
-            raise ModelError(f"gallery: {name} has no argument {key!r}; {told}")
+            raise ModelError("gallery", f"{name} has no argument {key!r}", told)
         if key in given:
-            raise ModelError(f"gallery: {name} is given {key!r} twice; give it once")
+            raise ModelError("gallery", f"{name} is given {key!r} twice", "give it once")
         try:
             read = given[key] = _READERS[known[key]](value)
         except (ValueError, OverflowError):
             kind = {"int": "a whole number", "float": "a number"}[known[key]]
-            raise ModelError(f"gallery: {name} argument {key!r} is {value!r}; give {kind}") from None
+            raise ModelError("gallery", f"{name} argument {key!r} is {value!r}", f"give {kind}") from None
         if isinstance(read, float) and not math.isfinite(read):
-            raise ModelError(f"gallery: {name} argument {key!r} is {value}; give a finite number")
+            raise ModelError("gallery", f"{name} argument {key!r} is {value}", "give a finite number")
     missing = [key for key, x in arguments_of(build).items() if not x and key not in given]
     if missing:
         raise ModelError(
-            f"gallery: {name} needs {missing[0]!r}; write {name}:{missing[0]}=... or {name}:VALUE"
+            "gallery", f"{name} needs {missing[0]!r}", f"write {name}:{missing[0]}=... or {name}:VALUE"
         )
     return build(**given)
 
@@ -224,7 +224,7 @@ def load(
         require_mimic(mimic)
     text = os.fspath(spec).strip()
     if not text:
-        raise ModelError("model: no name is given; give a path, robot:NAME or a gallery spec")
+        raise ModelError("model", "no name is given", "give a path, robot:NAME or a gallery spec")
     if text.startswith("robot:"):
         path, floats = find_robot(text.removeprefix("robot:").strip())
         floating = floats if floating is None else floating
@@ -234,7 +234,7 @@ def load(
     separated = os.sep in text or (os.altsep is not None and os.altsep in text)
     if suffix != ".xacro" and (packages or arguments):
         raise ModelError(
-            f"{text}: is no .xacro file, which alone takes packages and arguments; leave them out"
+            text, "is no .xacro file, which alone takes packages and arguments", "leave them out"
         )
     if suffix in SUFFIXES or separated or os.path.lexists(text):
         return _from_file(text, suffix, bool(floating), merge_fixed, mimic, dynamics, packages, arguments)
@@ -243,7 +243,7 @@ def load(
 
 def _from_file(text: str, suffix: str, *options: Any) -> nx.DiGraph[Any]:
     if not os.path.lexists(text):
-        raise ModelError(f"{text}: does not exist; give a path, robot:NAME or a gallery spec")
+        raise ModelError(text, "does not exist", "give a path, robot:NAME or a gallery spec")
     if suffix == ".json":
         from .modelfile import read_model
 
@@ -258,10 +258,10 @@ def _from_file(text: str, suffix: str, *options: Any) -> nx.DiGraph[Any]:
         return read_mjcf(text)
     if suffix == ".mtx":
         raise ModelError(
-            f"{text}: is a matrix, and this asks for a robot; compare, solve, blame and figure take a matrix"
+            text, "is a matrix, and this asks for a robot", "compare, solve, blame and figure take a matrix"
         )
     raise ModelError(
-        f"{text}: is no .urdf or .xacro, no .json model file, nor MuJoCo's .xml; give one of these"
+        text, "is no .urdf or .xacro, no .json model file, nor MuJoCo's .xml", "give one of these"
     )
 
 

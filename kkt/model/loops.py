@@ -196,8 +196,9 @@ def cut_joint(
     soft = checked_compliance(where, compliance, len(numbers))
     if free is None and gains[1]:
         raise ModelError(
-            f"{where}: field 'baumgarte' corrects the position of a general joint, which is not "
-            "known; give (a, 0.0)"
+            where,
+            "field 'baumgarte' corrects the position of a general joint, which is not known",
+            "give (a, 0.0)",
         )
     turns = np.stack([checked_rotation(where, "R", R), checked_rotation(where, "R_second", R_second)])
     places = np.stack([checked(where, "p", p, (3,)), checked(where, "p_second", p_second, (3,))])
@@ -234,7 +235,7 @@ def contact(
     where = f"loop {name!r}"
     along = checked(where, "normal", normal, (3,))[None]
     if isinstance(tangents, str):
-        raise ModelError(f"{where}: field 'tangents' is {tangents!r}; give none, one or two")
+        raise ModelError(where, f"field 'tangents' is {tangents!r}", "give none, one or two")
     beside = tangents if isinstance(tangents, Sequence | np.ndarray) else (tangents,)
     if len(beside) and isinstance(beside[0], int | float | np.number):
         beside = (beside,)  # one tangent
@@ -242,8 +243,9 @@ def contact(
         along = np.concatenate([along, checked(where, "tangents", beside, (len(beside), 3))])
     if len(along) > 3 or np.linalg.matrix_rank(along) < len(along):
         raise ModelError(
-            f"{where}: its normal and {len(along) - 1} tangents have rank "
-            f"{np.linalg.matrix_rank(along)}; give a direction and at most two others across it"
+            where,
+            f"its normal and {len(along) - 1} tangents have rank {np.linalg.matrix_rank(along)}",
+            "give a direction and at most two others across it",
         )
     along = along / np.linalg.norm(along, axis=1)[:, None]
     C = np.concatenate([np.zeros_like(along.T), along.T])
@@ -296,7 +298,7 @@ def coupled_joints(
     if to is None or size == 0.0:
         return first
     if to == body:
-        raise ModelError(f"{where}: couples the joint of {body!r} to itself; name another")
+        raise ModelError(where, f"couples the joint of {body!r} to itself", "name another")
     return replace(first, beside=_along(where, tree, to, -size, name, gains, soft))
 
 
@@ -312,7 +314,7 @@ def _along(
     """The motion of a body beside its parent, along its joint, ``size`` times."""
     tree = require_graph(tree)
     if body not in tree:
-        raise ModelError(f"{where}: body {body!r} is unknown; {nearest(str(body), map(str, tree))}")
+        raise ModelError(where, f"body {body!r} is unknown", nearest(str(body), map(str, tree)))
     data, kind = tree.nodes[body], tree.nodes[body]["joint"]
     if kind == GENERAL:
         S = checked(where, "S", data["S"], np.shape(data["S"]))
@@ -322,7 +324,7 @@ def _along(
         S = TYPES[kind].subspace(unit[None], np.zeros((1, TYPES[kind].dof)))[0]
     if S.shape[1] != 1:
         raise ModelError(
-            f"{where}: the {kind} joint of body {body!r} has {S.shape[1]} freedoms; couple joints of one"
+            where, f"the {kind} joint of body {body!r} has {S.shape[1]} freedoms", "couple joints of one"
         )
     C = S * (size / (S * S).sum())
     parent = next(iter(tree.predecessors(body)), None)
@@ -369,22 +371,21 @@ def checked_loops(
     known, names = {*bodies, *merged}, set()
     listed = isinstance(loops, Sequence) and all(isinstance(loop, Loop) for loop in loops)
     if not listed:
-        raise ModelError("loops: give a list of kkt.cut_joint(...) and kkt.contact(...)")
+        raise ModelError("loops", "give a list of kkt.cut_joint(...) and kkt.contact(...)")
     for loop in loops:
         where = f"loop {loop.name!r}"
         for pair in loop.pairs:
             for body in pair.bodies:
                 if body is not None and body not in known:
-                    told = nearest(str(body), map(str, known))
-                    raise ModelError(f"{where}: body {body!r} is unknown; {told}")
+                    raise ModelError(where, f"body {body!r} is unknown", nearest(str(body), map(str, known)))
             first, second = on_bodies(pair, merged).bodies
             if first == second:
                 also = "" if pair.bodies[0] == pair.bodies[1] else ", of which both links are part"
                 what = "the world" if first is None else repr(first)
-                raise ModelError(f"{where}: ties {what} to itself{also}; name two bodies")
+                raise ModelError(where, f"ties {what} to itself{also}", "name two bodies")
         check_names((loop.name,), "loop")
         if loop.name in names:
-            raise ModelError(f"{where}: name is used twice; give every loop its own, name=...")
+            raise ModelError(where, "name is used twice", "give every loop its own, name=...")
         names.add(loop.name)
     return tuple(on_bodies(loop, merged) for loop in loops)
 
@@ -413,14 +414,15 @@ def _complement(where: str, joint: str, axis: ArrayLike, S: ArrayLike | None) ->
     """C (6, m), complement of the joint's motion subspace, and the axes about which it turns."""
     if joint not in JOINTS:
         known = ", ".join(sorted(JOINTS))
-        raise ModelError(f"{where}: field 'joint' is {joint!r}; cut the loop at one of {known}")
+        raise ModelError(where, f"field 'joint' is {joint!r}", f"cut the loop at one of {known}")
     if joint == GENERAL:
         motion = checked_columns(where, "S", S, 6)
         columns, rank = motion.shape[1], int(np.linalg.matrix_rank(motion))
         if rank < columns or rank == 6:
             raise ModelError(
-                f"{where}: field 'S' has rank {rank} and {columns} columns; "
-                "give full column rank, and less than 6"
+                where,
+                f"field 'S' has rank {rank} and {columns} columns",
+                "give full column rank, and less than 6",
             )
         return np.linalg.svd(motion)[0][:, rank:], None
     direction = checked(where, "axis", axis, (3,))
@@ -428,7 +430,7 @@ def _complement(where: str, joint: str, axis: ArrayLike, S: ArrayLike | None) ->
     frame = np.eye(3)
     if TYPES[joint].axes:
         if length == 0.0:
-            raise ModelError(f"{where}: field 'axis' is zero; give a direction, such as 0 0 1")
+            raise ModelError(where, "field 'axis' is zero", "give a direction, such as 0 0 1")
         unit = direction[None] if length == 1.0 else direction[None] / length
         frame = np.concatenate([*in_plane(unit), unit]).T
     motion = TYPES[joint].subspace(frame[None, None, :, 2], np.zeros((1, TYPES[joint].dof)))[0]
@@ -447,7 +449,7 @@ def checked_rotation(where: str, field: str, value: ArrayLike) -> Floats:
     R = checked(where, field, value, (3, 3))
     if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0.0:
         raise ModelError(
-            f"{where}: field {field!r} is not a rotation; give R with R R^T = 1 and determinant 1"
+            where, f"field {field!r} is not a rotation", "give R with R R^T = 1 and determinant 1"
         )
     return R
 
@@ -459,7 +461,7 @@ def checked_numbers(where: str, field: str, rows: Any, count: int) -> tuple[int,
         isinstance(r, int | np.integer) and not isinstance(r, bool) and 0 <= r < count for r in kept
     )
     if not whole or not kept or len(set(kept)) < len(kept):
-        raise ModelError(f"{where}: field {field!r} is {rows!r}; give some of 0 to {count - 1}, each once")
+        raise ModelError(where, f"field {field!r} is {rows!r}", f"give some of 0 to {count - 1}, each once")
     return tuple(int(r) for r in kept)
 
 

@@ -70,14 +70,14 @@ def check(file: str) -> None:
         place = os.path.realpath(path)
         if place in outer or looked_at > MODELS:
             why = "names itself" if place in outer else f"is one of more than {MODELS:,} files"
-            raise UnreadableError(f"<model>: file {path!r} {why}; attach and include fewer")
+            raise UnreadableError("<model>", f"file {path!r} {why}", "attach and include fewer")
         if named_by is not None and named_by.tag == "model":
             name = named_by.get("name")
             copies = max(copies, attached[name] if name else attached.total())
         try:
             found = list(_sizes(root_of(read_bytes(path)), copies))
         except UnreadableError as error:
-            raise UnreadableError(f"{path}: {error}" if outer else str(error)) from None
+            raise UnreadableError(path if outer else "", error) from None
         folders.add(os.path.dirname(path))
         for x, n in found:
             given = [x.attrib[key] for key in ("meshdir", "texturedir", "assetdir") if key in x.attrib]
@@ -91,7 +91,7 @@ def check(file: str) -> None:
     for tag, name in sorted(files):
         for path in _there(folders, name, re.split(r"[/\\]", name)[-1]):  # which strippath leaves
             if not os.path.isfile(path):
-                raise UnreadableError(f"<{tag}>: file {path!r} is no plain file")
+                raise UnreadableError(f"<{tag}>", f"file {path!r} is no plain file")
 
 
 def _there(folders: Iterable[str], *names: str) -> Iterator[str]:
@@ -116,8 +116,9 @@ def _sizes(root: Element, above: int) -> Iterator[tuple[Element, int]]:
         words = _whole(element, *many)
         if copies > MOST_COPIES or cells > CELLS or max(words, default=0) > MOST_COPIES:
             raise UnreadableError(
-                f"<{element.tag}>: asks for more than {MOST_COPIES:,} copies or words, or {CELLS:,} "
-                "cells; ask for fewer"
+                f"<{element.tag}>",
+                f"asks for more than {MOST_COPIES:,} copies or words, or {CELLS:,} cells",
+                "ask for fewer",
             )
         yield element, copies
         rest += [(child, copies) for child in element]
@@ -175,8 +176,9 @@ def _line(model: Any, i: int, name: str) -> tuple[float, float]:
     (start, ratio, *higher), to = model.eq_data[i, :5].tolist(), model.eq_obj2id[i]
     if any(higher) and to >= 0:
         raise ModelError(
-            f"joint {name!r}: 'polycoef' bends; give two numbers, an offset and a ratio, by which joints "
-            "are coupled here"
+            f"joint {name!r}",
+            "'polycoef' bends",
+            "give two numbers, an offset and a ratio, by which joints are coupled here",
         )
     start += float(model.qpos0[model.jnt_qposadr[model.eq_obj1id[i]]])
     return ratio, start if to < 0 else start - float(model.qpos0[model.jnt_qposadr[to]]) * ratio
@@ -226,7 +228,7 @@ def of_their_own(model: Any, loop: Loop, ids: list[int], frame: Frame, what: str
     J = [_apart(model, state, ids, frame) for state in _drawn(model, 1.0)]
     moved = loop.C.T @ np.concatenate(J, axis=1)
     if not np.isfinite(moved).all():
-        raise ModelError(f"{what}: its bodies are too far apart for MuJoCo's numbers")
+        raise ModelError(what, "its bodies are too far apart for MuJoCo's numbers")
     U, size, _ = np.linalg.svd(moved)
     rank = int((size > RANK * size.max(initial=0.0)).sum())
     if rank == loop.rows or not rank:
@@ -361,15 +363,15 @@ def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph[Any]:
         import mujoco
     except ImportError:
         raise ModelError(
-            f"{file}: MJCF is read by MuJoCo's compiler, which is not installed; python -m pip install mujoco"
+            file, "MJCF is read by MuJoCo's compiler, which is not installed", "python -m pip install mujoco"
         ) from None
     try:
         check(file)
         model, said = _compiled(mujoco, file)
     except UnreadableError as error:
-        raise ModelError(f"{file}: {error}") from None
+        raise ModelError(file, error) from None
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
-        raise ModelError(f"{file}: MuJoCo refuses it: {' '.join(str(error).split())}") from None
+        raise ModelError(file, f"MuJoCo refuses it: {' '.join(str(error).split())}") from None
     _require_numbers(model, file)
     if said:
         warnings.warn(f"{file}: MuJoCo warns: {'; '.join(said)}", MjcfWarning, stacklevel=2)
@@ -378,10 +380,10 @@ def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph[Any]:
     try:
         tree = tree_of(model, os.path.splitext(os.path.basename(file))[0], file)
     except ModelError as error:
-        raise ModelError(f"{file}: {error}") from None
+        raise ModelError(file, error) from None
     except UnicodeDecodeError:
         raise ModelError(
-            f"{file}: the name of a body or joint is not text in UTF-8; write the file in UTF-8"
+            file, "the name of a body or joint is not text in UTF-8", "write the file in UTF-8"
         ) from None
     tree.graph["source"] = file
     return tree
@@ -405,7 +407,7 @@ def _require_numbers(model: Any, where: str) -> None:
         values = getattr(model, field)
         if not np.isfinite(values).all():
             k = int(np.argwhere(~np.isfinite(values))[0][0])
-            raise ModelError(f"{where}: {field}[{k}] of MuJoCo's model is no finite number; mend it")
+            raise ModelError(where, f"{field}[{k}] of MuJoCo's model is no finite number", "mend it")
 
 
 def _switch_off(model: Any) -> None:
@@ -488,7 +490,7 @@ def tree_of(model: Any, name: str, where: str) -> nx.DiGraph[Any]:
             up, R, p, anchor = here, eye, zero, at
         home.append((body, eye, -anchor))
     if not tree:
-        raise ModelError("no body moves; give one a joint")
+        raise ModelError("no body moves", remedy="give one a joint")
     loops, unknown = loops_of(model, tree, home, carrier)
     default_state(tree, rate=0.5, effort=2.0, most=100.0)
     _tell(model, unknown, where)
@@ -528,7 +530,7 @@ def _joints(model: Any, j: int) -> list[tuple[str, dict[str, Any]]]:
     own = slice(first, first + TYPES[kind].dof)
     polynomials = (("jnt_stiffnesspoly", j), ("dof_dampingpoly", own))
     if any(np.any(getattr(model, field)[k]) for field, k in polynomials if hasattr(model, field)):
-        raise ModelError(f"joint {label!r}: damping or stiffness is a polynomial; give one number")
+        raise ModelError(f"joint {label!r}", "damping or stiffness is a polynomial", "give one number")
     if not _split(model, j):
         return [(label, _joint(model, j, kind, first, q))]
     slides = [_joint(model, j, "prismatic", first + i, q + i) | {"axis": np.eye(3)[i]} for i in range(3)]

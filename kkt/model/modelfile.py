@@ -69,17 +69,18 @@ def read_loops(path: str | os.PathLike[str], tree: nx.DiGraph[Any]) -> tuple[Loo
         document = _document(file, "file of loops", LOOPS_SCHEMA)
         if set(document) != {"schema", "loops"}:
             raise ModelError(
-                f"has the fields {', '.join(map(repr, sorted(document)))}; give 'schema' and 'loops', a list"
+                f"has the fields {', '.join(map(repr, sorted(document)))}",
+                remedy="give 'schema' and 'loops', a list",
             )
         return loops_from(document["loops"], tree)
     except ModelError as error:
-        raise ModelError(f"{file}: {error}") from None
+        raise ModelError(file, error) from None
 
 
 def loops_from(entries: Any, tree: nx.DiGraph[Any]) -> tuple[Loop, ...]:
     """Loops of a tree from the objects of a list in JSON.  Raises ModelError, one sentence."""
     if not isinstance(entries, list):
-        raise ModelError("field 'loops' is no list; give a list of objects, one a loop or contact")
+        raise ModelError("field 'loops' is no list", remedy="give a list of objects, one a loop or contact")
     loops = [_loop(place, entry, tree) for place, entry in enumerate(entries)]
     return checked_loops(loops, list(tree), tree.graph.get("merged", {}))
 
@@ -87,12 +88,12 @@ def loops_from(entries: Any, tree: nx.DiGraph[Any]) -> tuple[Loop, ...]:
 def _loop(place: int, entry: Any, tree: nx.DiGraph[Any]) -> Loop:
     where = f"loop {place + 1} of 'loops'"
     if not isinstance(entry, dict):
-        raise ModelError(f"{where}: is no object; give one with 'first' and 'second', or 'body'")
+        raise ModelError(where, "is no object", "give one with 'first' and 'second', or 'body'")
     for key in ("name", "first", "second", "body", "on", "to"):
         if not isinstance(entry.get(key, ""), str | None):
-            raise ModelError(f"{where}: field {key!r} is {entry[key]!r}; give a text")
+            raise ModelError(where, f"field {key!r} is {entry[key]!r}", "give a text")
         if entry.get(key) == "":
-            raise ModelError(f"{where}: field {key!r} is empty; give a text, or leave it out")
+            raise ModelError(where, f"field {key!r} is empty", "give a text, or leave it out")
     if "bodies" in entry:
         return _exact(where, entry)
     if "body" in entry and "ratio" in entry:
@@ -107,16 +108,17 @@ def _called(where: str, make: Callable[..., Loop], entry: dict[str, Any], needed
     _known(where, entry, tuple(inspect.signature(make).parameters), needed)
     kind = entry.get("joint", "revolute")
     if not isinstance(kind, str):
-        raise ModelError(f"{where}: field 'joint' is {kind!r}; give a text")
+        raise ModelError(where, f"field 'joint' is {kind!r}", "give a text")
     if "S" in entry and kind in JOINTS and kind != GENERAL:
         raise ModelError(
-            f"{where}: field 'S' is that of a joint 'general', and this one is {kind!r}; leave one "
-            "of the two out"
+            where,
+            f"field 'S' is that of a joint 'general', and this one is {kind!r}",
+            "leave one of the two out",
         )
     try:
         return make(**entry)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"{where}: {error}; see docs/loops.md") from None
+        raise ModelError(where, error, "see docs/loops.md") from None
 
 
 def _exact(where: str, entry: dict[str, Any]) -> Loop:
@@ -128,14 +130,14 @@ def _exact(where: str, entry: dict[str, Any]) -> Loop:
     ends, free, more = entry["bodies"], entry["free"], entry.get("implied")
     named = isinstance(ends, list) and all(isinstance(body, str | None) for body in ends)
     if not named or len(ends) != 2:
-        raise ModelError(f"{where}: field 'bodies' is {ends!r}; give two names, null for the world")
+        raise ModelError(where, f"field 'bodies' is {ends!r}", "give two names, null for the world")
     if not isinstance(entry["point"], bool):
-        raise ModelError(f"{where}: field 'point' is {entry['point']!r}; give true or false")
+        raise ModelError(where, f"field 'point' is {entry['point']!r}", "give true or false")
     numbers = checked_numbers(where, "numbers", entry["numbers"], 6)
     m = len(numbers)
     C = checked(where, "C", entry["C"], (6, m))
     if np.linalg.matrix_rank(C) < m:
-        raise ModelError(f"{where}: field 'C' has {m} columns that depend on each other")
+        raise ModelError(where, f"field 'C' has {m} columns that depend on each other")
     turns = np.stack([checked_rotation(where, "R", R) for R in checked(where, "R", entry["R"], (2, 3, 3))])
     places = checked(where, "p", entry["p"], (2, 3))
     free = None if free is None else checked_columns(where, "free", free, 3)
@@ -151,10 +153,10 @@ def _other_pair(where: str, entry: dict[str, Any], rows: int) -> Loop | None:
     if "beside" not in entry:
         return None
     if not isinstance(entry["beside"], dict):
-        raise ModelError(f"{where}: field 'beside' is no object; give another pair of bodies")
+        raise ModelError(where, "field 'beside' is no object", "give another pair of bodies")
     other = _exact(where, entry["beside"])
     if other.rows != rows:
-        raise ModelError(f"{where}: field 'beside' has {other.rows} rows; give {rows}")
+        raise ModelError(where, f"field 'beside' has {other.rows} rows", f"give {rows}")
     return other
 
 
@@ -162,10 +164,10 @@ def _known(where: str, entry: dict[str, Any], known: tuple[str, ...], needed: tu
     """Raise ModelError for a field that is unknown, or missing."""
     for key in entry:
         if key not in known:
-            raise ModelError(f"{where}: field {key!r} is unknown; {nearest(key, known)}")
+            raise ModelError(where, f"field {key!r} is unknown", nearest(key, known))
     for key in needed:
         if key not in entry:
-            raise ModelError(f"{where}: field {key!r} is missing; it has {', '.join(needed)}")
+            raise ModelError(where, f"field {key!r} is missing", f"it has {', '.join(needed)}")
 
 
 def loop_document(loop: Loop) -> dict[str, Any]:
@@ -212,7 +214,7 @@ def read_model(path: str | os.PathLike[str], before: Callable[[Any], object] = i
             warnings.simplefilter("ignore", InertiaWarning)
             compile_tree(tree)
     except ModelError as error:
-        raise ModelError(f"{file}: {error}") from None
+        raise ModelError(file, error) from None
     tree.graph["source"] = file
     return tree
 
@@ -222,25 +224,25 @@ def _document(file: str, what: str, *schemas: str) -> dict[str, Any]:
     try:
         document = read_json(file)
     except UnreadableError as error:
-        raise ModelError(f"{error}; give a {what}") from None
+        raise ModelError(error, remedy=f"give a {what}") from None
     if not isinstance(document, dict) or document.get("schema") not in schemas:
-        raise ModelError(f"is no {what}; give an object with 'schema': {schemas[0]!r}")
+        raise ModelError(f"is no {what}", remedy=f"give an object with 'schema': {schemas[0]!r}")
     return document
 
 
 def _tree(document: dict[str, Any]) -> nx.DiGraph[Any]:
     bodies = document.get("bodies")
     if not isinstance(bodies, list) or not bodies:
-        raise ModelError("field 'bodies' is empty or no list; give at least one body")
+        raise ModelError("field 'bodies' is empty or no list", remedy="give at least one body")
     name = document.get("name", "tree")
     if not isinstance(name, str):
-        raise ModelError(f"field 'name' is {name!r}; give a text")
+        raise ModelError(f"field 'name' is {name!r}", remedy="give a text")
     down = document.get("gravity")
     gravity = checked("", "gravity", down, (3,), _or_letters(down))
     tree = new_tree(name, tuple(gravity))
     for place, body in enumerate(bodies):
         if not isinstance(body, dict):
-            raise ModelError(f"body {place + 1} of 'bodies' is {body!r}; give an object")
+            raise ModelError(f"body {place + 1} of 'bodies' is {body!r}", remedy="give an object")
         _body(tree, f"body {place + 1} of 'bodies'", body, document["schema"] == WITH_TERMS)
     for body in bodies:
         parent = body.get("parent", "")
@@ -249,7 +251,7 @@ def _tree(document: dict[str, Any]) -> nx.DiGraph[Any]:
         if not isinstance(parent, str) or parent not in tree:
             what = f"parent {parent!r} is unknown" if "parent" in body else "field 'parent' is missing"
             raise ModelError(
-                f"body {body['name']!r}: {what}; name another body of the file, or null for the world"
+                f"body {body['name']!r}", what, "name another body of the file, or null for the world"
             )
         tree.add_edge(parent, body["name"])
     N = sum(np.shape(data["S"])[1] for _, data in tree.nodes(data=True) if "S" in data)
@@ -258,11 +260,11 @@ def _tree(document: dict[str, Any]) -> nx.DiGraph[Any]:
         tree.graph[key] = checked("", field, document.get(field), (N,))
     expected = document.get("expected", {})
     if not isinstance(expected, dict):
-        raise ModelError(f"field 'expected' is {expected!r}; give an object")
+        raise ModelError(f"field 'expected' is {expected!r}", remedy="give an object")
     tree.graph["expected"] = expected
     if "loops" in document:
         if document["schema"] != WITH_TERMS:
-            raise ModelError(f"field 'loops' is known from {WITH_TERMS!r} on; give it as 'schema'")
+            raise ModelError(f"field 'loops' is known from {WITH_TERMS!r} on", remedy="give it as 'schema'")
         tree.graph["loops"] = loops_from(document["loops"], tree)
     return tree
 
@@ -276,7 +278,7 @@ def _or_letters(value: Any) -> str:
 def _body(tree: nx.DiGraph[Any], place: str, body: dict[str, Any], terms: bool) -> None:
     name = body.get("name")
     if not isinstance(name, str) or not name:
-        raise ModelError(f"{place}: field 'name' is {name!r}; give a text")
+        raise ModelError(place, f"field 'name' is {name!r}", "give a text")
     where = f"body {name!r}"
 
     def field(key: str, shape: tuple[int, ...]) -> Floats:
@@ -300,7 +302,7 @@ def _body(tree: nx.DiGraph[Any], place: str, body: dict[str, Any], terms: bool) 
             tree.nodes[name][key] = field(key, (6,))
     for key in (key for key in (*TERMS, "rest") if key in body):
         if not terms:
-            raise ModelError(f"{where}: field {key!r} is known from {WITH_TERMS!r} on; give it as 'schema'")
+            raise ModelError(where, f"field {key!r} is known from {WITH_TERMS!r} on", "give it as 'schema'")
         one = isinstance(body[key], int | float) and not isinstance(body[key], bool)
         tree.nodes[name][key] = field(key, () if one else (columns,))
 
@@ -321,27 +323,29 @@ def write_model(path: str | os.PathLike[str], state: Any, name: str = "tree") ->
     True
     """
     if not (hasattr(state, "S") and hasattr(state, "terms")):
-        told = f"write_model: {type(state).__name__} is no state"
-        raise ModelError(f"{told}; give a path first, then build(...).state")
+        raise ModelError(
+            "write_model", f"{type(state).__name__} is no state", "give a path first, then build(...).state"
+        )
     if state.terms is not None and state.step:
         raise ModelError(
-            f"{os.fspath(path)}: a file holds no step, and this state was built with "
-            f"implicit={state.step!r}; write the one built without"
+            os.fspath(path),
+            f"a file holds no step, and this state was built with implicit={state.step!r}",
+            "write the one built without",
         )
     names = [str(body) for body in state.names]
     if len(set(names)) < len(names):
         twice = next(body for body in names if names.count(body) > 1)
-        raise ModelError(f"body {twice!r}: name is used twice; every body needs its own name")
+        raise ModelError(f"body {twice!r}", "name is used twice", "every body needs its own name")
     parent = np.asarray(state.parent, dtype=np.int64)
     early = (parent < np.arange(len(parent))).all()
     order = list(range(len(parent))) if early else [k for level in levels(parent) for k in level.tolist()]
     if len(order) < len(parent):
-        raise ModelError("tree: bodies form a cycle; a tree has none")
+        raise ModelError("tree", "bodies form a cycle", "a tree has none")
     offset = np.cumsum([0, *(S.shape[1] for S in state.S)])
     own = [slice(*offset[k : k + 2]) for k in range(len(parent))]
     loops = [loop_document(closure.from_here) for closure in state.loops]
     if len({loop["name"] for loop in loops}) < len(loops):
-        raise ModelError("loops: two would have one name as texts; give every loop its own")
+        raise ModelError("loops", "two would have one name as texts", "give every loop its own")
     schema = SCHEMA if state.terms is None and not loops else WITH_TERMS
     head = {"schema": schema, "name": name, "gravity": state.gravity}
     tail = {
@@ -368,7 +372,7 @@ def write_model(path: str | os.PathLike[str], state: Any, name: str = "tree") ->
         lines = ",\n".join(map(_json, bodies))
         first, last = _json(head), _json(tail | more)
     except ValueError:
-        raise ModelError(f"{os.fspath(path)}: a number is not finite; nothing written") from None
+        raise ModelError(os.fspath(path), "a number is not finite", "nothing written") from None
     write_whole(path, f'{first[:-1]}, "bodies": [\n{lines}\n], {last[1:]}\n')
 
 

@@ -118,9 +118,11 @@ def add_body(
     require_name(name)
     check_names((name,))
     if name in tree:
-        raise ModelError(f"body {name!r}: name is used twice; every body needs its own name")
+        raise ModelError(f"body {name!r}", "name is used twice", "every body needs its own name")
     if parent is not None and parent not in tree:
-        raise ModelError(f"body {name!r}: parent {parent!r} is unknown; add the parent first or use None")
+        raise ModelError(
+            f"body {name!r}", f"parent {parent!r} is unknown", "add the parent first or use None"
+        )
     tree.add_node(name, mass=mass, com=com, inertia=inertia, joint=joint, axis=axis, R=R, p=p)
     terms = (armature, damping, friction, stiffness, rest)
     given = {"S": S, **dict(zip((*TERMS, "rest"), terms, strict=True))}
@@ -266,23 +268,27 @@ def require_graph(tree: object) -> nx.DiGraph[Any]:
     Raises ModelError for anything but a graph of bodies, such as a name or arrays.
     """
     if isinstance(tree, str):
-        raise ModelError(f"tree {tree!r}: is a name; pass load({tree!r})")
+        raise ModelError(f"tree {tree!r}", "is a name", f"pass load({tree!r})")
     if not isinstance(tree, nx.DiGraph) or tree.is_multigraph():
-        told = f"tree: a networkx.DiGraph is expected, not {type(tree).__name__}"
-        raise ModelError(f"{told}; give what kkt.load or kkt.new_tree makes")
+        raise ModelError(
+            "tree",
+            f"a networkx.DiGraph is expected, not {type(tree).__name__}",
+            "give what kkt.load or kkt.new_tree makes",
+        )
     edges = [(parent, child, given) for parent, child, given in tree.edges(data=True) if given]
     if not edges or max(degree for _, degree in tree.in_degree) > 1:  # the latter is refused later
         return tree
     moved, graph = tree.copy(), tree.graph
     moved.graph = graph  # one state for both
     for parent, child, given in edges:
-        own, where = moved.nodes[child], f"body {child!r}: the edge from {parent!r}"
+        own, where = moved.nodes[child], f"body {child!r}"
+        edge = f"the edge from {parent!r}"
         for field in sorted(map(str, given.keys() - OF_JOINTS)):
             if field in LINK:
-                raise ModelError(f"{where} holds {field!r}, which is the body's; give it at the body")
-            raise ModelError(f"{where}: field {field!r} is unknown; {_meant(field, OF_JOINTS)}")
+                raise ModelError(where, f"{edge} holds {field!r}, which is the body's", "give it at the body")
+            raise ModelError(f"{where}: {edge}", f"field {field!r} is unknown", _meant(field, OF_JOINTS))
         for field in sorted(given.keys() & own.keys()):
-            raise ModelError(f"{where} holds {field!r}, and so does the body; give it once")
+            raise ModelError(where, f"{edge} holds {field!r}, and so does the body", "give it once")
         own.update(given)
         moved.edges[parent, child].clear()
     return moved
@@ -300,7 +306,7 @@ def compile_tree(tree: nx.DiGraph[Any]) -> BodyTree:
     """
     tree = require_graph(tree)
     if tree.number_of_nodes() == 0:
-        raise ModelError("tree: has no bodies; add at least one with kkt.add_body")
+        raise ModelError("tree", "has no bodies", "add at least one with kkt.add_body")
     names = tuple(tree.nodes)
     check_names(names)
     check_names((str(tree.graph.get("name") or "tree"),), "tree")
@@ -309,19 +315,22 @@ def compile_tree(tree: nx.DiGraph[Any]) -> BodyTree:
     for a, b in tree.edges:
         if parent[index[b]] >= 0:
             raise ModelError(
-                f"body {b!r}: has two parents, {names[parent[index[b]]]!r} and {a!r}; "
-                "a tree allows one (cut the loop at a joint)"
+                f"body {b!r}",
+                f"has two parents, {names[parent[index[b]]]!r} and {a!r}",
+                "a tree allows one (cut the loop at a joint)",
             )
         parent[index[b]] = index[a]
     bare = [name for name, data in tree.nodes(data=True) if "mass" not in data]
     if bare:
         child = next(iter(tree.successors(bare[0])), None)
         if child is None or tree.nodes[bare[0]]:
-            raise ModelError(f"body {bare[0]!r}: field 'mass' is missing; give it in kg")
-        raise ModelError(f"body {child!r}: parent {bare[0]!r} is unknown; add it with its mass and joint")
+            raise ModelError(f"body {bare[0]!r}", "field 'mass' is missing", "give it in kg")
+        raise ModelError(
+            f"body {child!r}", f"parent {bare[0]!r} is unknown", "add it with its mass and joint"
+        )
     if sum(len(level) for level in levels(parent)) < len(names):
         cycle = " -> ".join(repr(edge[0]) for edge in nx.find_cycle(tree))
-        raise ModelError(f"tree: bodies {cycle} form a cycle; a tree has none")
+        raise ModelError("tree", f"bodies {cycle} form a cycle", "a tree has none")
     data = [tree.nodes[name] for name in names]
     _require_attributes(tree)
     joint = tuple(known(d.get("joint", "revolute"), k) for k, d in zip(names, data, strict=True))
@@ -351,15 +360,16 @@ def _require_attributes(tree: nx.DiGraph[Any]) -> None:
     for name, given in tree.nodes(data=True):
         if given.keys() - OF_BODIES:
             field = min(map(str, given.keys() - OF_BODIES))
-            raise ModelError(f"body {name!r}: field {field!r} is unknown; {_meant(field, OF_BODIES)}")
+            raise ModelError(f"body {name!r}", f"field {field!r} is unknown", _meant(field, OF_BODIES))
         if "inertia" not in given and given["mass"]:
             raise ModelError(
-                f"body {name!r}: field 'inertia' is missing; give it in kg m^2 about the centre of mass, "
-                "or zeros (3, 3) for a point mass"
+                f"body {name!r}",
+                "field 'inertia' is missing",
+                "give it in kg m^2 about the centre of mass, or zeros (3, 3) for a point mass",
             )
     if tree.graph.keys() - OF_TREES:
         field = min(map(str, tree.graph.keys() - OF_TREES))
-        raise ModelError(f"tree: field {field!r} of its graph is unknown; {_meant(field, OF_TREES)}")
+        raise ModelError("tree", f"field {field!r} of its graph is unknown", _meant(field, OF_TREES))
 
 
 def _axes(names: tuple[Hashable, ...], joint: tuple[str, ...], data: list[dict[str, Any]]) -> Floats:
@@ -378,12 +388,14 @@ def unit_axes(axis: Floats, names: tuple[Hashable, ...], joint: tuple[str, ...])
     length = np.sqrt((axis * axis).sum(-1))
     wanted = each(joint, {kind: 0 if kind == GENERAL else TYPES[kind].axes for kind in set(joint)})
     for k in np.flatnonzero(((length == 0.0) & (np.arange(2) < wanted[:, None])).any(axis=1)):
-        raise ModelError(f"body {names[k]!r}: field 'axis' is zero; give a direction, such as 0 0 1")
+        raise ModelError(f"body {names[k]!r}", "field 'axis' is zero", "give a direction, such as 0 0 1")
     two = np.flatnonzero(wanted == 2)
     between = np.abs(np.cross(axis[two, 0], axis[two, 1])).max(axis=1, initial=0.0)
     for k in two[between <= 1e-12 * length[two].prod(axis=1)]:
         raise ModelError(
-            f"body {names[k]!r}: field 'axis' holds two parallel axes; a universal joint needs two directions"
+            f"body {names[k]!r}",
+            "field 'axis' holds two parallel axes",
+            "a universal joint needs two directions",
         )
     # an axis that is unit to rounding stays as it is given
     longer = (length != 0.0) & (np.abs(length - 1.0) > 4e-16)
@@ -397,8 +409,9 @@ def _subspace(name: Hashable, data: dict[str, Any]) -> Floats:
     rank = np.linalg.matrix_rank(S) if S.size else 0
     if rank < columns:
         raise ModelError(
-            f"body {name!r}: field 'S' has rank {rank} and {columns} columns; "
-            "give a motion subspace of full column rank"
+            f"body {name!r}",
+            f"field 'S' has rank {rank} and {columns} columns",
+            "give a motion subspace of full column rank",
         )
     return S
 
@@ -410,11 +423,11 @@ def check_values(tree: BodyTree) -> None:
         return f"body {tree.names[k]!r}"
 
     for k in np.flatnonzero(tree.mass < 0.0):
-        raise ModelError(f"{body(k)}: field 'mass' is {tree.mass[k]}; give zero or more, in kg")
+        raise ModelError(body(k), f"field 'mass' is {tree.mass[k]}", "give zero or more, in kg")
     for k in np.flatnonzero(in_pieces(_skewed, tree.inertia)):
-        raise ModelError(f"{body(k)}: field 'inertia' is not symmetric; give J with J = J^T")
+        raise ModelError(body(k), "field 'inertia' is not symmetric", "give J with J = J^T")
     for k in np.flatnonzero(in_pieces(_unlike_rotations, tree.R)):
-        raise ModelError(f"{body(k)}: field 'R' is not a rotation; give R with R R^T = 1 and determinant 1")
+        raise ModelError(body(k), "field 'R' is not a rotation", "give R with R R^T = 1 and determinant 1")
     least = in_pieces(moments, tree.inertia)
     broken = least[:, 0] + least[:, 1] < least[:, 2] * (1.0 - 1e-6) - 1e-300
     for k in np.flatnonzero(broken):

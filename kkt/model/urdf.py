@@ -67,12 +67,12 @@ def expanded(file: str, packages: Mapping[str, str] = NONE, arguments: Mapping[s
     tool = shutil.which("xacro", path=places)
     if tool is None:
         raise ModelError(
-            "is a xacro file, and no xacro is installed; pip install xacro, or expand it elsewhere "
-            "(xacro in.xacro > out.urdf)"
+            "is a xacro file, and no xacro is installed",
+            remedy="pip install xacro, or expand it elsewhere (xacro in.xacro > out.urdf)",
         )
     for name, folder in packages.items():
         if not os.path.isdir(folder):
-            raise ModelError(f"package {name!r}: {folder} is no folder; give that of the package")
+            raise ModelError(f"package {name!r}", f"{folder} is no folder", "give that of the package")
     where = os.path.abspath(file)
     given = [f"{name}:={value}" for name, value in arguments.items()]
     try:
@@ -91,10 +91,10 @@ def expanded(file: str, packages: Mapping[str, str] = NONE, arguments: Mapping[s
                 env=os.environ | {"PYTHONPATH": path},
             )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ModelError(f"cannot be expanded by {tool}: {error}; expand it elsewhere") from None
+        raise ModelError(f"cannot be expanded by {tool}", error, "expand it elsewhere") from None
     if done.returncode:
         said = " ".join(done.stderr.decode(errors="replace").split())
-        raise ModelError(f"xacro refuses it: {said or 'it says nothing'}")
+        raise ModelError("xacro refuses it", said or "it says nothing")
     return done.stdout
 
 
@@ -108,21 +108,21 @@ def root_element(
     try:
         text = read_bytes(file)
     except UnreadableError as error:
-        raise ModelError(f"{error}; give a URDF file") from None
+        raise ModelError(error, remedy="give a URDF file") from None
     if file.lower().endswith(".xacro"):
         text = expanded(file, packages, arguments)
     try:
         robot = root_of(text)
     except UnreadableError as error:
-        raise ModelError(str(error)) from None
+        raise ModelError(error) from None
     if robot.tag != "robot":
-        raise ModelError(f"root element is <{robot.tag}>; a URDF file has <robot>")
+        raise ModelError(f"root element is <{robot.tag}>", remedy="a URDF file has <robot>")
     for said_by_gazebo in robot.findall("gazebo"):  # what xacro left there is not read
         for element in said_by_gazebo.iter():
             element.tag = "gazebo" if "xacro" in str(element.tag) else element.tag
     if any("xacro" in str(element.tag) for element in robot.iter()):
         raise ModelError(
-            "holds xacro macros; name it .xacro, or expand them first (xacro in.xacro > out.urdf)"
+            "holds xacro macros", remedy="name it .xacro, or expand them first (xacro in.xacro > out.urdf)"
         )
     return robot
 
@@ -131,10 +131,10 @@ def name_of(what: str, element: Element, taken: Any) -> str:
     """The name of a link or joint.  Raises ModelError for no name, or one that is taken."""
     name = element.get("name")
     if not name:
-        raise ModelError(f"a <{what}> after {len(taken)} others: field 'name' is missing; give one")
+        raise ModelError(f"a <{what}> after {len(taken)} others", "field 'name' is missing", "give one")
     check_names((name,), what)
     if name in taken:
-        raise ModelError(f"{what} {name!r}: name is used twice; every {what} needs its own")
+        raise ModelError(f"{what} {name!r}", "name is used twice", f"every {what} needs its own")
     return name
 
 
@@ -142,7 +142,7 @@ def attribute(where: str, element: Element | None, tag: str, field: str) -> str:
     """The text of a field.  Raises ModelError where it is missing."""
     value = None if element is None else element.get(field)
     if not value:
-        raise ModelError(f"{where}: field '{tag} {field}' is missing; give <{tag} {field}=.../>")
+        raise ModelError(where, f"field '{tag} {field}' is missing", f"give <{tag} {field}=.../>")
     return value
 
 
@@ -150,7 +150,7 @@ def numbers(what: str, text: str, count: int) -> Floats:
     """Numbers (count,) from a text with blanks between them.  Raises ModelError."""
     words = text.split()
     if len(words) != count:
-        raise ModelError(f"{what} is {text!r}; give {count} numbers")
+        raise ModelError(f"{what} is {text!r}", remedy=f"give {count} numbers")
     return np.array([number(what, word) for word in words])
 
 
@@ -161,9 +161,9 @@ def number(what: str, word: str, least: float = -math.inf) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or "_" in word:
-        raise ModelError(f"{what} is {word!r}; give a finite number")
+        raise ModelError(f"{what} is {word!r}", remedy="give a finite number")
     if value < least:
-        raise ModelError(f"{what} is {value:g}; give zero or more")
+        raise ModelError(f"{what} is {value:g}", remedy="give zero or more")
     return value
 
 
@@ -199,7 +199,7 @@ def noted_of(where: str, element: Element, kind: str, dynamics: bool) -> dict[st
         try:
             value = none if text is None else float(text)
         except ValueError:
-            raise ModelError(f"{where}: field 'limit {field}' is {text!r}; give a number") from None
+            raise ModelError(where, f"field 'limit {field}' is {text!r}", "give a number") from None
         endless = math.isnan(value) or (kind == "continuous" and field in ("lower", "upper"))
         found.append(none if endless else value)
     *limits, effort = found
@@ -249,7 +249,7 @@ class Joint:
 def require_mimic(mimic: str) -> None:
     """Raise ModelError, one sentence, for an unknown value of the option ``mimic``."""
     if mimic not in MIMIC:
-        raise ModelError(f"option mimic is {mimic!r}; use one of {', '.join(MIMIC)}")
+        raise ModelError(f"option mimic is {mimic!r}", remedy=f"use one of {', '.join(MIMIC)}")
 
 
 @of_kind
@@ -300,7 +300,7 @@ def read_urdf(
         reader = _Reader(file, mimic, dynamics, root_element(file, packages, arguments))
         return reader.tree(floating, merge_fixed)
     except ModelError as error:
-        raise ModelError(f"{file}: {error}") from None
+        raise ModelError(file, error) from None
 
 
 class _Reader:
@@ -326,9 +326,10 @@ class _Reader:
             self.joints[joint.name] = joint
             if joint.child in self.above:
                 raise ModelError(
-                    f"link {joint.child!r}: has two parent joints, "
-                    f"{self.above[joint.child].name!r} and {joint.name!r}; a tree allows one: take the "
-                    f"second out of the file, and give it with --loops, in a file that holds {_cut(joint)}"
+                    f"link {joint.child!r}",
+                    f"has two parent joints, {self.above[joint.child].name!r} and {joint.name!r}",
+                    "a tree allows one: take the second out of the file, and give it with --loops, in a "
+                    f"file that holds {_cut(joint)}",
                 )
             self.above[joint.child] = joint
             self.graph.add_edge(joint.parent, joint.child)
@@ -364,17 +365,18 @@ class _Reader:
 
     def _single_root(self) -> str:
         if not self.links:
-            raise ModelError("robot: has no <link>; give at least one")
+            raise ModelError("robot", "has no <link>", "give at least one")
         roots = [name for name in self.links if name not in self.above]
         if len(roots) > 1:
             raise ModelError(
-                f"links {roots[0]!r} and {roots[1]!r}: neither has a parent joint; "
-                "a URDF has one root link, so join all others to it"
+                f"links {roots[0]!r} and {roots[1]!r}",
+                "neither has a parent joint",
+                "a URDF has one root link, so join all others to it",
             )
         if not nx.is_directed_acyclic_graph(self.graph):
             links = [parent for parent, _ in nx.find_cycle(self.graph)]
             cycle = " -> ".join([*links, links[0]])
-            raise ModelError(f"links {cycle}: form a cycle; a tree has none (cut the loop)")
+            raise ModelError(f"links {cycle}", "form a cycle", "a tree has none (cut the loop)")
         return roots[0]
 
     def _joint(self, name: str, element: Element) -> Joint:
@@ -383,12 +385,12 @@ class _Reader:
         kind = "spherical" if kind == "ball" else kind
         if kind not in JOINT_TYPES:
             told = nearest(kind, JOINT_TYPES) if kind else f"use one of {', '.join(JOINT_TYPES)}"
-            raise ModelError(f"{where}: field 'type' is {kind!r}; {told}")
+            raise ModelError(where, f"field 'type' is {kind!r}", told)
         ends = []
         for end in ("parent", "child"):
             link = attribute(where, element.find(end), end, "link")
             if link not in self.links:
-                raise ModelError(f"{where}: {end} link {link!r} is unknown; {nearest(link, self.links)}")
+                raise ModelError(where, f"{end} link {link!r} is unknown", nearest(link, self.links))
             ends.append(link)
         R, p = origin(where, element)
         axis = _axis(where, element, "axis", "1 0 0") if TYPES[kind].axes else np.array([1.0, 0.0, 0.0])
@@ -444,8 +446,9 @@ class _Reader:
             _add(tree, joint, body, R, p)
         if not parts:
             raise ModelError(
-                f"link {self.root!r}: no body is left, all links being fixed to the world; give it a joint "
-                "that moves, or let its base float (--urdf floating, or floating=True)"
+                f"link {self.root!r}",
+                "no body is left, all links being fixed to the world",
+                "give it a joint that moves, or let its base float (--urdf floating, or floating=True)",
             )
         for name, pieces in parts.items():
             whole = combine(pieces)
@@ -471,12 +474,12 @@ def _axis(where: str, joint: Element, tag: str, default: str | None) -> Floats:
     """A direction (3,) of length 1.  Raises ModelError."""
     written = joint.find(tag)
     if written is None and default is None:
-        raise ModelError(f"{where}: has no <{tag}>, and a universal joint turns about two; give it")
+        raise ModelError(where, f"has no <{tag}>, and a universal joint turns about two", "give it")
     text = (default or "") if written is None else written.get("xyz", default or "")
     axis = numbers(f"{where}: field {tag!r}", text, 3)
     length = math.hypot(*axis)
     if length == 0.0:
-        raise ModelError(f"{where}: field {tag!r} is zero; give a direction, such as 0 0 1")
+        raise ModelError(where, f"field {tag!r} is zero", "give a direction, such as 0 0 1")
     return axis if length == 1.0 else axis / length
 
 
@@ -516,13 +519,13 @@ def couple(tree: nx.DiGraph[Any], coupled: Mapping[str, Mimic]) -> None:
     for joint, (to, *_) in coupled.items():
         if to not in body:
             where, others = f"joint {joint!r}: field 'mimic joint'", {*body} - {joint}
-            raise ModelError(f"{where} is {to!r}, which does not move; {nearest(to, others)}")
+            raise ModelError(f"{where} is {to!r}, which does not move", remedy=nearest(to, others))
     for joint in coupled:
         followed = [joint]
         while followed[-1] in coupled:
             followed.append(coupled[followed[-1]][0])
             if followed[-1] in followed[:-1]:
-                raise ModelError(f"joints {' -> '.join(followed)}: mimic each other; leave one out")
+                raise ModelError(f"joints {' -> '.join(followed)}", "mimic each other", "leave one out")
     tree.graph["loops"] = tuple(
         coupled_joints(tree, body[joint], body[to], ratio, offset=offset, name=joint)
         for joint, (to, ratio, offset) in coupled.items()

@@ -10,7 +10,7 @@ from ..base.errors import OrderError
 
 
 def _none(name: str) -> Any:
-    raise OrderError(f"order {name!r}: no orders are registered; import pivotree")
+    raise OrderError(f"order {name!r}", "no orders are registered", "import pivotree")
 
 
 find: Callable[[str], Any] = _none  # the order of a name, or of FILE.py:FUNCTION

@@ -59,12 +59,12 @@ class Rules:
         for name, choices in _CHOICES.items():
             value = getattr(self, name)
             if value not in choices:
-                raise OrderError(f"order: switch {name!r} is {value!r}; use {' or '.join(choices)}")
+                raise OrderError("order", f"switch {name!r} is {value!r}", f"use {' or '.join(choices)}")
         defaults = {name: choices[0] for name, choices in _CHOICES.items()}
         other = {n for n in defaults if getattr(self, n) != defaults[n]} - {"elimination"}
         if self.elimination == "orthogonal" and other:
             raise OrderError(
-                f"order: switch {min(other)!r} means nothing to elimination 'orthogonal'; leave it out"
+                "order", f"switch {min(other)!r} means nothing to elimination 'orthogonal'", "leave it out"
             )
 
 
@@ -107,24 +107,26 @@ class PivotSequence:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or unfit(self.name) is not None:
             why = unfit(str(self.name)) or "is no text"
-            raise OrderError(f"order {self.name!r}: its name {why}; give it another")
+            raise OrderError(f"order {self.name!r}", f"its name {why}", "give it another")
         if not isinstance(self.groups, Iterable) or isinstance(self.groups, str):
-            told = f"order {self.name!r}: groups are {self.groups!r}"
-            raise OrderError(f"{told}; give a list of lists of blocks")
+            raise OrderError(
+                f"order {self.name!r}", f"groups are {self.groups!r}", "give a list of lists of blocks"
+            )
         if not isinstance(self.source, str):
-            raise OrderError(f"order {self.name!r}: source is {self.source!r}; give a text")
+            raise OrderError(f"order {self.name!r}", f"source is {self.source!r}", "give a text")
         if not isinstance(self.rules, Rules):
-            raise OrderError(f"order {self.name!r}: rules are {self.rules!r}; give kkt.Rules(...)")
+            raise OrderError(f"order {self.name!r}", f"rules are {self.rules!r}", "give kkt.Rules(...)")
         if self.links not in LINKS:
-            raise OrderError(f"order {self.name!r}: links are {self.links!r}; use {', '.join(LINKS)}")
+            raise OrderError(f"order {self.name!r}", f"links are {self.links!r}", f"use {', '.join(LINKS)}")
         if self.composites not in COMPOSITES:
             raise OrderError(
-                f"order {self.name!r}: composites is {self.composites!r}; use {' or '.join(COMPOSITES)}"
+                f"order {self.name!r}", f"composites is {self.composites!r}", f"use {' or '.join(COMPOSITES)}"
             )
         if self.rules.symmetry != "mirrored" and self.composites in TEN:
             raise OrderError(
-                f"order {self.name!r}: composites {self.composites!r} are ten numbers, which have no second "
-                "triangle; leave symmetry out, or give composites 'counted'"
+                f"order {self.name!r}",
+                f"composites {self.composites!r} are ten numbers, which have no second triangle",
+                "leave symmetry out, or give composites 'counted'",
             )
 
 
@@ -188,28 +190,27 @@ def as_sequence(order: Any, structure: Structure) -> PivotSequence:
     name = order.name
     if order.problem != "qdd":
         raise OrderError(
-            f"order {name!r}: solves for tau with qdd known (kkt.inverse_dynamics runs it); "
-            "use one that solves for qdd, such as abm"
+            f"order {name!r}",
+            "solves for tau with qdd known (kkt.inverse_dynamics runs it)",
+            "use one that solves for qdd, such as abm",
         )
     with foreign(f"order {name!r}"):
         returned = order(structure)
         if isinstance(returned, PivotSequence):
             return replace(returned, name=name) if returned.name == "order" else returned
         if not isinstance(returned, Iterable):
-            raise OrderError(_no_groups(name, returned))
+            raise _no_groups(name, returned)
         groups = []
         for group in returned:
             if not isinstance(group, Iterable):
-                raise OrderError(_no_groups(name, returned))
+                raise _no_groups(name, returned)
             groups.append(list(group))
     return PivotSequence(groups, name, order.source, order.rules, order.links, order.composites)
 
 
-def _no_groups(name: str, returned: Any) -> str:
-    return (
-        f"order {name!r}: returns {type(returned).__name__}; "
-        "return a list of groups, each a list of blocks such as ('pdd', body)"
-    )
+def _no_groups(name: str, returned: Any) -> OrderError:
+    wanted = "return a list of groups, each a list of blocks such as ('pdd', body)"
+    return OrderError(f"order {name!r}", f"returns {type(returned).__name__}", wanted)
 
 
 # Kinds inside a bracket that are not used as a pair: the order in which they can be pivots.
@@ -362,7 +363,7 @@ def plan(order: OrderLike, structure: Structure) -> Plan:
         kinds, members, groups = _arrays(sequence, structure)
     split = bool(((kinds == FJ) | (kinds == FC)).any())
     if split and sequence.links == "stretched":
-        raise OrderError(f"order {sequence.name!r}: stretched links have no fJ and fC; use f")
+        raise OrderError(f"order {sequence.name!r}", "stretched links have no fJ and fC", "use f")
     left = np.setdiff1d(np.arange(len(structure.ties)), members[kinds == LAM])
     after = groups[-1:].sum() + 1
     kinds = np.concatenate([kinds, np.full(len(left), LAM)])
@@ -374,8 +375,7 @@ def plan(order: OrderLike, structure: Structure) -> Plan:
 def require_plan(made: object) -> None:
     """Raise OrderError for anything but a plan, such as an order that is not planned yet."""
     if not isinstance(made, Plan):
-        told = f"plan: {type(made).__name__} is none"
-        raise OrderError(f"{told}; pass plan(order, system.structure)")
+        raise OrderError("plan", f"{type(made).__name__} is none", "pass plan(order, system.structure)")
 
 
 def plan_of(
@@ -446,33 +446,35 @@ def _arrays(
                 members.append(index[kinds[-1]][body])
                 groups.append(step - 1)
         except (TypeError, ValueError, KeyError):
-            raise OrderError(_unknown_block(entry, step, sequence.name, structure)) from None
+            what, remedy = _unknown_block(entry, structure)
+            raise OrderError(f"order {sequence.name!r}", f"step {step} {what}", remedy) from None
     found = np.array([kinds, members, groups], dtype=np.int64)
     return found[0], found[1], found[2]
 
 
-def _unknown_block(entry: Any, step: int, name: str, structure: Structure) -> str:
+def _unknown_block(entry: Any, structure: Structure) -> tuple[str, str]:
+    """What is wrong with what stands for a block, and what would be right."""
     if isinstance(structure, Partition):
-        name_of = entry[1] if isinstance(entry, tuple) and len(entry) == 2 and entry[0] == "x" else entry
-        return f"order {name!r}: step {step} names the unknown block {_hinted(name_of, structure.names)}"
+        name = entry[1] if isinstance(entry, tuple) and len(entry) == 2 and entry[0] == "x" else entry
+        return f"names the unknown block {name!r}", _hint(name, structure.names)
     if isinstance(entry, str) and entry in structure.kinds:
+        pair = f"({entry!r}, body)"
         return (
-            f"order {name!r}: step {step} holds {entry!r} by itself; a block is a pair "
-            f"({entry!r}, body), and a step a list of blocks: [({entry!r}, body)]"
+            f"holds {entry!r} by itself",
+            f"a block is a pair {pair}, and a step a list of blocks: [{pair}]",
         )
     if not (isinstance(entry, tuple | list) and len(entry) == 2):
-        return f"order {name!r}: step {step} holds {entry!r}; a block is a pair ('pdd', body)"
+        return f"holds {entry!r}", "a block is a pair ('pdd', body)"
     kind, body = entry
     if kind not in structure.kinds:
-        return f"order {name!r}: step {step} names kind {kind!r}; use {', '.join(structure.kinds)}"
-    what = "loop" if kind == "lam" else "body"
+        return f"names kind {kind!r}", f"use {', '.join(structure.kinds)}"
     members = _members(structure, structure.kinds.index(kind))
-    return f"order {name!r}: step {step} names the unknown {what} {_hinted(body, members)}"
+    return f"names the unknown {'loop' if kind == 'lam' else 'body'} {body!r}", _hint(body, members)
 
 
-def _hinted(name: Any, names: Iterable[Hashable]) -> str:
+def _hint(name: Any, names: Iterable[Hashable]) -> str:
     near = close_names(str(name), map(str, names))
-    return f"{name!r}{'; nearest: ' if near else ''}{', '.join(near)}"
+    return f"nearest: {', '.join(near)}" if near else ""
 
 
 def check_complete(blocks: NDArray[np.int64], group: NDArray[np.int64], graph: BlockGraph, name: str) -> None:
@@ -481,19 +483,25 @@ def check_complete(blocks: NDArray[np.int64], group: NDArray[np.int64], graph: B
     if (times > 1).any():
         twice = int(np.flatnonzero(times > 1)[0])
         step = int(group[np.flatnonzero(blocks == twice)[1]]) + 1
-        told = f"order {name!r}: eliminates {graph.block(twice)} twice, again at step {step}"
-        raise OrderError(f"{told}; name every block once")
+        raise OrderError(
+            f"order {name!r}",
+            f"eliminates {graph.block(twice)} twice, again at step {step}",
+            "name every block once",
+        )
     foreign = np.flatnonzero((times > 0) & (graph.size == 0))
     if foreign.size:
         raise OrderError(
-            f"order {name!r}: names {graph.block(int(foreign[0]))} beside split forces; "
-            "use fJ and fC for every body, or f for every body"
+            f"order {name!r}",
+            f"names {graph.block(int(foreign[0]))} beside split forces",
+            "use fJ and fC for every body, or f for every body",
         )
     missing = np.flatnonzero((times == 0) & (graph.size > 0))
     if missing.size:
         raise OrderError(
-            f"order {name!r}: leaves out {graph.block(int(missing[0]))}"
-            f"{f' and {missing.size - 1} more' if missing.size > 1 else ''}; name every block once"
+            f"order {name!r}",
+            "leaves out "
+            f"{graph.block(int(missing[0]))}{f' and {missing.size - 1} more' if missing.size > 1 else ''}",
+            "name every block once",
         )
 
 
@@ -506,8 +514,9 @@ def unknowns_of(chosen: Plan, system: System) -> NDArray[np.int64]:
     if graph.split or graph.structure.n != n:
         what = "splits forces" if graph.split else "puts bodies into pieces"
         raise OrderError(
-            f"order {chosen.sequence.name!r}: {what}, so that its unknowns are not those of equation "
-            "(4); use an order of pdd, qdd and f"
+            f"order {chosen.sequence.name!r}",
+            f"{what}, so that its unknowns are not those of equation (4)",
+            "use an order of pdd, qdd and f",
         )
     start = np.zeros(graph.count, dtype=np.int64)
     for kind, first in zip((PDD, QDD, F), system.starts, strict=True):

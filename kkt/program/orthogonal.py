@@ -93,14 +93,16 @@ def _bodies(symbolic: SymbolicFactor) -> list[int]:
         own = sorted(members) == sorted((kind, k) for kind in wanted)
         if not own or structure.divided:
             raise OrderError(
-                f"order {name!r}: elimination by rotations takes one bracket (pdd qdd f) a body; "
-                f"step {step} is another, so use elimination 'gauss'"
+                f"order {name!r}",
+                "elimination by rotations takes one bracket (pdd qdd f) a body",
+                f"step {step} is another, so use elimination 'gauss'",
             )
         late = next((c for c in structure.children(structure.names[k]) if c not in seen), None)
         if late is not None:
             raise OrderError(
-                f"order {name!r}: elimination by rotations takes children before parents; put "
-                f"{late!r} before step {step}, or use elimination 'gauss'"
+                f"order {name!r}",
+                "elimination by rotations takes children before parents",
+                f"put {late!r} before step {step}, or use elimination 'gauss'",
             )
         seen.add(structure.names[k])
         bodies.append(k)

@@ -418,7 +418,7 @@ class BlockReader:
         return value.T
 
     def unread(self, i: Instruction) -> Exception:
-        return OrderError(f"operation {i.op!r}: has no meaning in what this program is read in")
+        return OrderError(f"operation {i.op!r}", "has no meaning in what this program is read in")
 
     def basis(self, letter: str, i: Instruction) -> Any:
         """B, of which H B = 1, or C, of which H C = 0, where H is the operand of i."""

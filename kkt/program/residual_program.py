@@ -35,8 +35,9 @@ def trace_substitution(sequence: Substitution, structure: Structure, name: str) 
     def need(kind: str, body: Hashable, row: tuple[str, Hashable]) -> Ref | None:
         if (kind, body) not in known:
             raise OrderError(
-                f"order {name!r}: row {Block(*row)} needs {Block(kind, body)}, which is not known "
-                "yet; put it first"
+                f"order {name!r}",
+                f"row {Block(*row)} needs {Block(kind, body)}, which is not known yet",
+                "put it first",
             )
         return known[kind, body]
 
@@ -56,7 +57,7 @@ def trace_substitution(sequence: Substitution, structure: Structure, name: str) 
             value = w.add(w.mul(w.H(k), need("f", body, row)), w.geared(k))
         else:
             raise OrderError(
-                f"order {name!r}: row {Block(*row)} has no invertible block for {Block(*unknown)}"
+                f"order {name!r}", f"row {Block(*row)} has no invertible block for {Block(*unknown)}"
             )
         known[unknown] = value
     # tau takes the place of qdd in the solution

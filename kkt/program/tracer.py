@@ -126,8 +126,10 @@ def require_general(program: Program, what: str) -> None:
     """Raise FormatError where a program assumes R R^T = 1, which does not hold in ``what``."""
     if program.composites in TEN:
         raise FormatError(
-            f"order {program.name!r}: traced with composites {program.composites!r}, which takes "
-            f"R R^T = 1, and rounded rotations are not so in {what}; give it composites 'counted'"
+            f"order {program.name!r}",
+            f"traced with composites {program.composites!r}, which takes R R^T = 1, and rounded rotations "
+            f"are not so in {what}",
+            "give it composites 'counted'",
         )
 
 

@@ -187,7 +187,7 @@ def certify(
     whole = isinstance(digits, int | np.integer) and not isinstance(digits, bool)
     if not whole or not 1 <= digits <= MOST_DIGITS:
         raise CertificationError(
-            f"{digits!r} certified digits: is no number of digits; ask for 1 to {MOST_DIGITS}"
+            f"{digits!r} certified digits", "is no number of digits", f"ask for 1 to {MOST_DIGITS}"
         )
     tape = own.traced(tape) if own else tape_for(system, tape)
     wanted, precisions = bits_for(digits)
@@ -220,7 +220,7 @@ def certify(
 
         idle = idle_motion(system, system.entries, UNIT)
         why = why if idle is None else f"equation (4) is singular: {idle.why}"
-    raise CertificationError(f"{system.name}: {trouble} at {bits} bits{data}; {why}")
+    raise CertificationError(system.name, f"{trouble} at {bits} bits{data}", why)
 
 
 def bits_for(digits: int) -> tuple[float, list[int]]:
@@ -252,8 +252,9 @@ def _solve(
     for block, row in left.items():
         if not all(0 in x for x in row):
             raise CertificationError(
-                f"order {tape.program.name!r}: its solution does not satisfy row {block} of "
-                "its equations; this is an error of the program, please report it"
+                f"order {tape.program.name!r}",
+                f"its solution does not satisfy row {block} of its equations",
+                "this is an error of the program, please report it",
             )
     count = sum(len(values) for values in pivots.values())
     return solution, Nonsingular(count, least[1], least[0])
@@ -267,7 +268,7 @@ def entries_in_balls(system: System, rounded_to: str | Format | None = None) -> 
     try:
         return as_balls(rounded_entries(system, format), format)
     except RangeError as error:
-        raise CertificationError(str(error)) from None
+        raise CertificationError(error) from None
 
 
 def _multipliers(system: System, solution: dict[Block, NDArray[Any]]) -> list[Any]:

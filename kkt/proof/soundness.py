@@ -139,7 +139,7 @@ def named(tape: Tape, chosen: Format, lost: Lost, remedy: str = "") -> Refusal:
     record = tape.program.pivots[lost.number]
     pivot = ZERO.format(f"{record.blocks[0]}, step {record.step + 1}", chosen.name)
     left = f"whose rounding leaves {lost.own:.2g} of it where twice the digits leave {lost.exact:.2g}"
-    return Refusal(pivot, left, remedy)
+    return Refusal(pivot, remedy=remedy, detail=left)
 
 
 def backward_of(system: System, chosen: Format, entries: Entries, found: Elimination) -> Any:

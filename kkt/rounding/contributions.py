@@ -122,13 +122,15 @@ def linearised(
     """
     if not traceable(format):
         raise FormatError(
-            f"format {format.name!r}: its rounding errors cannot be blamed; use float32, float64 "
-            "or a format that rounds on them"
+            f"format {format.name!r}",
+            "its rounding errors cannot be blamed",
+            "use float32, float64 or a format that rounds on them",
         )
     if tape.length > MOST_OPERATIONS:
         raise SizeError(
-            f"order {tape.program.name!r}: {tape.length:.1e} operations are too many to look back over; "
-            f"use an order with less fill, or a smaller tree (at most {MOST_OPERATIONS:.0e} operations)"
+            f"order {tape.program.name!r}",
+            f"{tape.length:.1e} operations are too many to look back over",
+            f"use an order with less fill, or a smaller tree (at most {MOST_OPERATIONS:.0e} operations)",
         )
     longer = get_format(shadow or ("float64" if format.unit >= ENOUGH else "dd"))
     cast = {letter: format.cast(values) for letter, values in (given or {}).items()}

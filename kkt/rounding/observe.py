@@ -183,7 +183,7 @@ class Observation:
     def distances(self, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """|value - shadow| and |shadow| at signed slots; needs a shadow."""
         if self.shadow is None:
-            raise FormatError("trace: ran without a shadow; ask for it with shadow=True")
+            raise FormatError("trace", "ran without a shadow", "ask for it with shadow=True")
         return self.shadow.distances(self._at(slots), slots)
 
     def _at(self, slots: NDArray[np.int64]) -> NDArray[Any]:

@@ -52,20 +52,20 @@ def tree_from_arrays(
     n = len(up)
     for field, value in (("joint", joint), ("names", names)):
         if not isinstance(value, Iterable) and (value is not None or field == "joint"):
-            raise ModelError(f"tree: field {field!r} is {value!r}; give {n}, one for each body")
+            raise ModelError("tree", f"field {field!r} is {value!r}", f"give {n}, one for each body")
     kinds = (joint,) * n if isinstance(joint, str) else tuple(map(str, joint))
     known = tuple(kind for kind in TYPES if kind != GENERAL)
     if len(kinds) != n or (set(kinds) - set(known)):
         wrong = sorted(set(map(str, kinds)) - set(known))
         found = f"holds {wrong[0]!r}" if wrong else f"has {len(kinds)} entries"
         raise ModelError(
-            f"tree: field 'joint' {found}; give {n} of {', '.join(sorted(known))}, or one for all"
+            "tree", f"field 'joint' {found}", f"give {n} of {', '.join(sorted(known))}, or one for all"
         )
     labels = tuple(range(n) if names is None else names)
     if names is not None and not all(issubclass(kind, Hashable) for kind in set(map(type, labels))):
-        raise ModelError("tree: field 'names' holds what names nothing, such as a list; give texts")
+        raise ModelError("tree", "field 'names' holds what names nothing, such as a list", "give texts")
     if len(labels) != n or (names is not None and len(set(labels)) < n):
-        raise ModelError(f"tree: field 'names' must hold {n} different names")
+        raise ModelError("tree", f"field 'names' must hold {n} different names")
     check_names(() if names is None else labels)
     check_names((name,), "tree")
     tree = BodyTree(
@@ -92,19 +92,20 @@ def _parents(parent: ArrayLike) -> NDArray[np.int64]:
     except ValueError:  # rows of different lengths
         given = np.zeros(0)
     if given.ndim != 1 or not len(given) or given.dtype.kind not in "iu":
-        raise ModelError("tree: field 'parent' must be one integer for each body, -1 for a root")
+        raise ModelError("tree", "field 'parent' must be one integer for each body, -1 for a root")
     up = given.astype(np.int64)
     outside = np.flatnonzero((up < -1) | (up >= len(up)))
     if outside.size:
         k = int(outside[0])
         raise ModelError(
-            f"tree: field 'parent' holds {up[k]} at {k}; give an index from 0 to {len(up) - 1}, "
-            "or -1 for a root"
+            "tree",
+            f"field 'parent' holds {up[k]} at {k}",
+            f"give an index from 0 to {len(up) - 1}, or -1 for a root",
         )
     reached = breadth_first(up)[0]
     if len(reached) < len(up):
         lost = int(np.setdiff1d(np.arange(len(up)), reached)[0])
-        raise ModelError(f"tree: body {lost} hangs on a cycle; a tree has none")
+        raise ModelError("tree", f"body {lost} hangs on a cycle", "a tree has none")
     return up
 
 
@@ -165,16 +166,17 @@ def plan_from_arrays(
     except ValueError:  # rows of different lengths
         alike = False
     if not alike or any(x.dtype.kind not in "iu" for x in (kinds, bodies)):
-        raise OrderError(f"order {name!r}: kind, body and group must be integers, equally many")
+        raise OrderError(f"order {name!r}", "kind, body and group must be integers, equally many")
     outside = (kinds < PDD) | (kinds > FC) | (bodies < 0) | (bodies >= structure.n)
     if outside.any():
         t = int(np.flatnonzero(outside)[0])
         raise OrderError(
-            f"order {name!r}: block {t} is kind {kinds[t]} of body {bodies[t]}; kinds run from 0 "
-            f"to {FC}, bodies from 0 to {structure.n - 1}"
+            f"order {name!r}",
+            f"block {t} is kind {kinds[t]} of body {bodies[t]}",
+            f"kinds run from 0 to {FC}, bodies from 0 to {structure.n - 1}",
         )
     if (np.diff(groups) < 0).any():
-        raise OrderError(f"order {name!r}: groups must ascend; sort the blocks by group")
+        raise OrderError(f"order {name!r}", "groups must ascend", "sort the blocks by group")
     sequence = PivotSequence((), name, rules=rules or Rules())
     return plan_of(sequence, structure, kinds, bodies, groups, bool((kinds >= FJ).any()))
 

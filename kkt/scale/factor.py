@@ -229,6 +229,7 @@ def require_pivots(tree: BodyTree, name: str, order: NDArray[np.int32], pivot: F
     bodies = np.searchsorted(tree.offset, wrong, side="right") - 1
     first = order[np.isin(order, bodies)][0]
     raise SingularError(
-        f"order {name!r}: pivot qdd_{tree.names[first]} is zero or not a number for these "
-        "numbers; give the massless links an inertia"
+        f"order {name!r}",
+        f"pivot qdd_{tree.names[first]} is zero or not a number for these numbers",
+        "give the massless links an inertia",
     )

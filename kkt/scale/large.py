@@ -92,7 +92,7 @@ def trusted(
         return found
     idle = idle_motion(system, system.entries, UNIT) if system.tree.n <= LOOKED_AT else None
     if idle is not None:  # efforts that are zero there would leave rates of 0 over 0
-        raise SingularError(f"order {name!r}: equation (4) is singular to float64: {idle.why}")
+        raise SingularError(f"order {name!r}", f"equation (4) is singular to float64: {idle.why}")
     moved = (shaken(system.entries, ROUNDINGS * UNIT, times) for times in range(SHAKES))
     others = np.array([solve(replace(system, entries=entries)).qdd for entries in moved])
     least = least_size(system) if system.tree.n <= LOOKED_AT else 0.0
@@ -104,7 +104,7 @@ def trusted(
     rests = still or off <= bound(UNIT) * np.max(np.abs(found.pdd), initial=0.0)
     if not left <= bound(UNIT) or not (error < NO_BIT or rests):
         raise SingularError(
-            f"order {name!r}: {why}, since a pivot is zero but for rounding; kkt.eliminate names it"
+            f"order {name!r}", f"{why}, since a pivot is zero but for rounding", "kkt.eliminate names it"
         )
     return replace(found, error_estimate=error, marked=why)
 
@@ -205,7 +205,7 @@ def solve_large(
         own, here = chosen.graph.structure, system.structure.with_links(chosen.sequence.links)
         if not (np.array_equal(own.parent, here.parent) and np.array_equal(own.dof, here.dof)):
             raise OrderError(
-                f"order {chosen.sequence.name!r}: is a plan of another tree; make it of this structure"
+                f"order {chosen.sequence.name!r}", "is a plan of another tree", "make it of this structure"
             )
         bodies = bodywise(chosen)
         system.plans["last plan"] = chosen, bodies
@@ -230,8 +230,10 @@ def _by_tape(system: System, chosen: Plan) -> LargeSolution:
         )
         if system.tree.n > MOST_BODIES:
             raise SizeError(
-                f"order {sequence.name!r}: does not go body by body, and such an order may have "
-                f"{MOST_BODIES:,} bodies, not {system.tree.n:,}; {instead}"
+                f"order {sequence.name!r}",
+                f"does not go body by body, and such an order may have {MOST_BODIES:,} bodies, not "
+                f"{system.tree.n:,}",
+                instead,
             )
         tape = traced(system, symbolic(chosen, most=MOST_BLOCKS))
         rows = tape.unknowns(system)
@@ -245,5 +247,5 @@ def _by_tape(system: System, chosen: Plan) -> LargeSolution:
             return found
     judged = eliminate(system, tape, records=False)
     if judged.failed_at is not None:
-        raise SingularError(f"order {sequence.name!r}: {judged.failed_at}")
+        raise SingularError(f"order {sequence.name!r}", judged.failed_at)
     return LargeSolution(system, judged.qdd, judged.pdd, judged.f, judged.error_estimate, judged.marked)

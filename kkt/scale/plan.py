@@ -145,8 +145,8 @@ def kinds_of(
         names, kind = np.unique(family, axis=0, return_inverse=True)
         if len(names) > LIMIT:
             raise SizeError(
-                f"the tree has {len(names)} kinds of bodies for this order, more than {LIMIT}; "
-                "kkt.eliminate runs it"
+                f"the tree has {len(names)} kinds of bodies for this order, more than {LIMIT}",
+                remedy="kkt.eliminate runs it",
             )
         found = np.array([_union(keys[kind == i]) for i in range(len(names))])
     return [_kind(*map(int, key)) for key in found], kind.astype(np.uint8)
@@ -330,8 +330,9 @@ def require_inertia(
         most = min(6, int(rank[k] + behind[k]))
         if most < free[k]:
             raise SingularError(
-                f"order {name!r}: pivot qdd_{tree.names[k]} is singular in any state (rank "
-                f"{most} of {free[k]}); give the massless links an inertia"
+                f"order {name!r}",
+                f"pivot qdd_{tree.names[k]} is singular in any state (rank {most} of {free[k]})",
+                "give the massless links an inertia",
             )
         behind[up[k]] += most - free[k]
 

@@ -148,7 +148,7 @@ def worth(
     if chosen.kind == "ball":
         return Worth(values, None, chance)  # its digits are proved, for the model's own doubles
     if failed or chance:
-        raise SingularError(f"order {tape.program.name!r}: {failed or chance}")
+        raise SingularError(f"order {tape.program.name!r}", failed or chance)
     marked = mark(error, 0.0, chosen.name, chosen.unit)
     if marked is None and lost is not None and lost.zero:
         marked = f"{named(tape, chosen, lost)}, though the answer is right"
@@ -178,12 +178,13 @@ def _run(
         data = {letter: chosen.cast(values) for letter, values in (given or {}).items()}
         if not all(np.isfinite(values).all() for values in data.values()):
             raise FormatError(
-                f"format {chosen.name!r}: overflows in a right-hand side; use a format with a "
-                "larger range, such as float64"
+                f"format {chosen.name!r}",
+                "overflows in a right-hand side",
+                "use a format with a larger range, such as float64",
             )
         _, pivots, v = run(tape, system.entries, chosen, data)
         if (failed := first_bad(tape, pivots)) is not None:
-            raise SingularError(f"order {tape.program.name!r}: {failed}; use another order")
+            raise SingularError(f"order {tape.program.name!r}", failed, "use another order")
         shown = {i: chosen.shown(d) for i, d in pivots.items()} if chosen.kind == "dd" else pivots
         return _Run(chosen.shown(signed(v, slots)), entries, shown)
     number, entries = read_in(system, chosen)
@@ -220,8 +221,9 @@ def enclosed(
         if least >= wanted:
             return values, bits
     raise CertificationError(
-        f"{system.name}: only {max(0, int(least / BITS_PER_DIGIT))} digits of K^-1 B are certified "
-        f"at {bits} bits; equation (4) is singular or nearly so"
+        system.name,
+        f"only {max(0, int(least / BITS_PER_DIGIT))} digits of K^-1 B are certified at {bits} bits",
+        "equation (4) is singular or nearly so",
     )
 
 
@@ -233,7 +235,7 @@ def _checked(system: System, rhs: ArrayLike) -> tuple[NDArray[Any], NDArray[np.i
     )
     B = checked("eliminate", "rhs", rhs, (system.size, *shape_of(rhs)[1:2]), told)
     if B.ndim != 2:
-        raise ModelError(f"eliminate: field 'rhs' has shape {B.shape}; give {told}")
+        raise ModelError("eliminate", f"field 'rhs' has shape {B.shape}", f"give {told}")
     return B, codes_of(B)
 
 

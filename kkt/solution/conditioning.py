@@ -87,8 +87,9 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
     N = int(system.tree.offset[-1])
     if tape.length * N > MOST_SWEPT:
         raise SizeError(
-            f"{system.name}: a condition number takes {tape.length * N:.0e} operations, more than "
-            f"{MOST_SWEPT:.0e}; use a smaller tree"
+            system.name,
+            f"a condition number takes {tape.length * N:.0e} operations, more than {MOST_SWEPT:.0e}",
+            "use a smaller tree",
         )
     _require_digits(system, tape)
     double = get_format("float64")
@@ -133,8 +134,9 @@ def _require_digits(system: System, tape: Tape) -> None:
     off = refinement.corrections[0] if refinement and refinement.corrections else 0.0
     if result.failed_at or not off < ROUGH:
         raise CertificationError(
-            f"{system.name}: float64 by {tape.program.name!r} keeps no two digits of qdd, so that "
-            "condition numbers taken from it would mean nothing"
+            system.name,
+            f"float64 by {tape.program.name!r} keeps no two digits of qdd, so that condition numbers taken "
+            "from it would mean nothing",
         )
 
 

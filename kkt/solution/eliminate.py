@@ -95,12 +95,12 @@ def eliminate(
     chosen = get_format(format)
     if isinstance(system, Eliminating):
         if refine or proximal or rhs is not None:
-            raise ModelError(f"eliminate: {system.name} takes an order and a format; leave the rest out")
+            raise ModelError("eliminate", f"{system.name} takes an order and a format", "leave the rest out")
         return system.eliminated(order, chosen)
     require_refinable(chosen, refine, residual)
     require_iterable(system, chosen, proximal, bool(refine) or rhs is not None)
     if reference is not None and not hasattr(reference, "block_error"):
-        raise ModelError(f"eliminate: reference is {reference!r}; give what kkt.certify returns")
+        raise ModelError("eliminate", f"reference is {reference!r}", "give what kkt.certify returns")
     tape = tape_for(system, order)
     if chosen.unit < UNIT or not chosen.on_arrays:
         require_general(tape.program, chosen.name)
@@ -124,15 +124,17 @@ def eliminate(
 def require_refinable(chosen: Format, count: int, residual: str) -> None:
     """Raise OrderError or FormatError where refinement was asked for wrongly."""
     if residual not in RESIDUALS:
-        raise OrderError(f"residual {residual!r} is unknown; use {' or '.join(RESIDUALS)}")
+        raise OrderError(f"residual {residual!r} is unknown", remedy=f"use {' or '.join(RESIDUALS)}")
     _require_count(chosen, "refine", count, "corrections", "refined")
 
 
 def _require_count(chosen: Format, name: str, count: int, of: str, done: str) -> None:
     if not is_whole(count, 0, CORRECTIONS):
-        raise OrderError(f"{name} {count!r}: is no number of {of}; use 0 to {CORRECTIONS}")
+        raise OrderError(f"{name} {count!r}", f"is no number of {of}", f"use 0 to {CORRECTIONS}")
     if count and chosen.kind != "float":
-        raise FormatError(f"format {chosen.name!r}: is not {done}; use float64, float32 or a shorter format")
+        raise FormatError(
+            f"format {chosen.name!r}", f"is not {done}", "use float64, float32 or a shorter format"
+        )
 
 
 def require_iterable(system: System, chosen: Format, count: int, more: bool) -> None:
@@ -144,13 +146,14 @@ def require_iterable(system: System, chosen: Format, count: int, more: bool) -> 
     if not count:
         return
     if more:
-        raise OrderError("proximal: iterates by itself, and not with refine or rhs; leave one out")
+        raise OrderError("proximal", "iterates by itself, and not with refine or rhs", "leave one out")
     compliance = np.concatenate([np.zeros(0), *(loop.compliance for loop in system.loops)])
     if not compliance.size or not (compliance > 0.0).all():
         raise LoopError(
-            "proximal: every row of loops and contacts needs mu as its compliance, and "
-            f"{'there are none' if not compliance.size else 'some row has none'}; build the system "
-            "with loops=kkt.softened(loops, 1e-4)"
+            "proximal",
+            "every row of loops and contacts needs mu as its compliance, and "
+            f"{'there are none' if not compliance.size else 'some row has none'}",
+            "build the system with loops=kkt.softened(loops, 1e-4)",
         )
 
 
@@ -230,7 +233,7 @@ def joint_space_inertia(
     chosen = get_format(format)
     slots = (tape := tape_for(system, order)).joint_space_inertia(system)
     if not chosen.on_arrays:
-        raise FormatError(f"format {chosen.name!r}: joint_space_inertia needs a floating-point format")
+        raise FormatError(f"format {chosen.name!r}", "joint_space_inertia needs a floating-point format")
     _, _, v = run(tape, system.entries, chosen)
     return chosen.shown(signed(v, slots))
 

@@ -149,13 +149,14 @@ class Factor(Shown):
         size = len(self.perm)
         if given.ndim not in (1, 2) or len(given) != size or given.dtype.kind not in "iuf":
             raise ModelError(
-                f"factor: a right-hand side has shape {given.shape} and type {given.dtype}; give real "
-                f"numbers, ({size},) or ({size}, m)"
+                "factor",
+                f"a right-hand side has shape {given.shape} and type {given.dtype}",
+                f"give real numbers, ({size},) or ({size}, m)",
             )
         right = self.format.cast(given)
         if not np.isfinite(right).all():
             raise FormatError(
-                f"format {self.format.name!r}: cannot hold a right-hand side; give finite numbers"
+                f"format {self.format.name!r}", "cannot hold a right-hand side", "give finite numbers"
             )
         if right.ndim == 1:
             return self._solved(right)
@@ -324,8 +325,9 @@ def factor(system: System | Matrix, order: OrderLike, format: str | Format = "fl
     chosen = get_format(format)
     if chosen.kind != "float":
         raise FormatError(
-            f"format {chosen.name!r}: has no factor; use float64, float32 or a shorter format, or "
-            "eliminate, which solves in every format"
+            f"format {chosen.name!r}",
+            "has no factor",
+            "use float64, float32 or a shorter format, or eliminate, which solves in every format",
         )
     return _played(system, _symbolic(system, order), chosen)
 
@@ -338,7 +340,7 @@ def _symbolic(system: System | Matrix, order: OrderLike) -> Symbolic:
         (sequence.composites in TEN, "has composites of ten numbers, which are no blocks of (4)"),
     ):
         if wrong:
-            raise OrderError(f"order {sequence.name!r}: {use}; use another order, such as abm or crbm")
+            raise OrderError(f"order {sequence.name!r}", use, "use another order, such as abm or crbm")
     chosen = plan(sequence, system.structure)
     if isinstance(system, Matrix):
         return _of_matrix(system, chosen)

@@ -61,11 +61,12 @@ def inverse_dynamics(
     wanted = checked("state", "qdd", qdd, system.entries.tau.shape)
     order = as_order(order) if isinstance(order, str) else order
     if not callable(order):
-        told = f"order {order!r}: is no function of a structure"
-        raise OrderError(f"{told}; give orderings.get('inverse_dynamics')")
+        raise OrderError(
+            f"order {order!r}", "is no function of a structure", "give orderings.get('inverse_dynamics')"
+        )
     name = as_order(order).name
     if isinstance(order, Order) and order.problem != "tau":
-        raise OrderError(f"order {name!r}: solves for qdd; use orderings.get('inverse_dynamics')")
+        raise OrderError(f"order {name!r}", "solves for qdd", "use orderings.get('inverse_dynamics')")
     with foreign(f"order {name!r}"):
         substitution = order(system.structure)
     program = trace_substitution(substitution, system.structure, name)
@@ -73,12 +74,12 @@ def inverse_dynamics(
     chosen = get_format(format)
     if chosen.kind in ("ball", "object"):
         raise FormatError(
-            f"format {chosen.name!r}: inverse_dynamics needs a floating-point format, exact or mp"
+            f"format {chosen.name!r}", "inverse_dynamics needs a floating-point format, exact or mp"
         )
     if chosen.on_arrays:
         rounded_entries(system, chosen)  # raises where an entry overflows
         if not np.isfinite(chosen.cast(wanted)).all():
-            raise FormatError(f"state: field 'qdd' overflows {chosen.name}; use a larger range")
+            raise FormatError("state", f"field 'qdd' overflows {chosen.name}", "use a larger range")
         entries = replace(system.entries, tau=wanted)
         solution, _, _ = run(tape, entries, chosen)
     else:

@@ -131,8 +131,9 @@ class Matrix(Shown):
             if all(map(np.array_equal, own, its)):
                 return
         raise OrderError(
-            f"{self.name}: its factor is that of a matrix with these blocks, and entries in these places; "
-            "call factor for another"
+            self.name,
+            "its factor is that of a matrix with these blocks, and entries in these places",
+            "call factor for another",
         )
 
     # -- what :func:`kkt.certify` asks of a system that is not (4) --------------------------------
@@ -215,27 +216,27 @@ def _read(A: Any, name: str) -> tuple[sp.csc_array, str]:
         try:
             A = mmread(A)
         except (OSError, ValueError) as error:
-            raise ModelError(f"{A}: {error}; give a Matrix Market file") from None
+            raise ModelError(A, error, "give a Matrix Market file") from None
     elif isinstance(A, nx.Graph):
         A = nx.laplacian_matrix(A) + sp.eye_array(len(A))
     elif isinstance(A, tuple):
         if len(A) != 2:
-            raise ModelError(f"{name}: a tuple of {len(A)} is no problem of optimisation; give (H, A)")
+            raise ModelError(name, f"a tuple of {len(A)} is no problem of optimisation", "give (H, A)")
         H, C = (sp.csc_array(np.atleast_2d(x) if not sp.issparse(x) else x) for x in A)
         A = sp.block_array([[H, C.T], [C, None]])
     try:
         full = sp.csc_array(A)
     except (TypeError, ValueError):
-        raise ModelError(f"{name}: {type(A).__name__} is no matrix; give one of scipy.sparse") from None
+        raise ModelError(name, f"{type(A).__name__} is no matrix", "give one of scipy.sparse") from None
     data = checked(name, "A", full.data, full.data.shape, "real, finite numbers")
     full = sp.csc_array((data, full.indices, full.indptr), shape=full.shape)
     full.sum_duplicates()
     full.eliminate_zeros()
     if full.ndim != 2 or full.shape[0] != full.shape[1] or not full.shape[0]:
-        raise ModelError(f"{name}: has shape {full.shape}; give a square matrix")
+        raise ModelError(name, f"has shape {full.shape}", "give a square matrix")
     if (full != full.T).nnz:
         i, j = (x[0] for x in (full != full.T).nonzero())
-        raise ModelError(f"{name}: entries ({i}, {j}) and ({j}, {i}) differ; give a symmetric matrix")
+        raise ModelError(name, f"entries ({i}, {j}) and ({j}, {i}) differ", "give a symmetric matrix")
     return full, name
 
 
@@ -253,10 +254,12 @@ def _cut(blocks: Any, size: int) -> tuple[tuple[Hashable, ...], tuple[NDArray[np
             blocks = dict(enumerate(listed))
         rows = tuple(np.atleast_1d(np.array(x, dtype=np.int64)) for x in blocks.values())
     except (TypeError, ValueError):
-        raise ModelError(f"matrix: blocks are {blocks!r}; {wanted}") from None
+        raise ModelError("matrix", f"blocks are {blocks!r}", wanted) from None
     every = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *rows]))
     if not np.array_equal(every, np.arange(size)) or any(not len(x) for x in rows):
-        raise ModelError(f"matrix: blocks do not hold each of the rows 0 to {size - 1} once; list them all")
+        raise ModelError(
+            "matrix", f"blocks do not hold each of the rows 0 to {size - 1} once", "list them all"
+        )
     return tuple(blocks), rows
 
 
@@ -292,8 +295,9 @@ def tape_of(system: Matrix, order: Any) -> Tape:
     if isinstance(order, Tape):
         if not order.reads(system):  # type: ignore[arg-type]
             raise OrderError(
-                f"order {order.program.name!r}: its tape was traced on another matrix or a robot; pass the "
-                "order itself"
+                f"order {order.program.name!r}",
+                "its tape was traced on another matrix or a robot",
+                "pass the order itself",
             )
         return order
     sequence = as_sequence(order, system.structure)
@@ -319,7 +323,7 @@ def eliminated(system: Matrix, tape: Tape, chosen: Format) -> Elimination:
     else:
         data = chosen.cast(numbers)
         if not np.isfinite(data).all():
-            raise FormatError(f"{system.name}: an entry overflows {chosen.name}; use a larger range")
+            raise FormatError(system.name, f"an entry overflows {chosen.name}", "use a larger range")
         _, pivots, v = run(tape, NONE, chosen, {"beside": data})
         x, failed = chosen.shown(signed(v, slots)), first_bad(tape, pivots)
     if chosen.kind == "float" and failed is None:

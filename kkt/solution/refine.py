@@ -220,11 +220,14 @@ def softened(loops: Sequence[Loop], mu: float) -> list[Loop]:
     from ..model.loops import Loop
 
     if not is_number(mu) or mu <= 0.0:
-        raise LoopError(f"proximal: mu is {mu!r}; give a number above zero, such as 1e-4")
+        raise LoopError("proximal", f"mu is {mu!r}", "give a number above zero, such as 1e-4")
     for loop in loops if isinstance(loops, Iterable) else (loops,):
         if not isinstance(loop, Loop):
-            told = f"proximal: {type(loop).__name__} is no loop or contact"
-            raise LoopError(f"{told}; give system.loops, or what contact and cut_joint make")
+            raise LoopError(
+                "proximal",
+                f"{type(loop).__name__} is no loop or contact",
+                "give system.loops, or what contact and cut_joint make",
+            )
     return [replace(loop, compliance=np.full(loop.rows, float(mu))) for loop in loops]
 
 

@@ -157,28 +157,27 @@ def symbolic(plan: Plan, most: int | None = None) -> SymbolicFactor:
     if most is not None and len(column_index) > most:
         reached = int(np.argmax(column_pointer))
         raise SizeError(
-            f"order {plan.sequence.name!r}: its factor has more than {most:,} blocks on this tree, "
-            f"reached at block {reached:,} of {count:,} in the order of elimination; use an order "
-            "with less fill, such as abm"
+            f"order {plan.sequence.name!r}",
+            f"its factor has more than {most:,} blocks on this tree, reached at block {reached:,} of "
+            f"{count:,} in the order of elimination",
+            "use an order with less fill, such as abm",
         )
     if zero >= 0:
-        raise OrderError(_refusal(plan, int(zero)))
+        raise _refused(plan, int(zero))
     start = np.repeat(count * np.arange(count), np.diff(column_pointer))
     column_index = np.sort(start + column_index) - start
     return SymbolicFactor(plan, pivot, parent, column_pointer, column_index, len(later))
 
 
-def _refusal(plan: Plan, position: int) -> str:
+def _refused(plan: Plan, position: int) -> OrderError:
     graph, number = plan.graph, int(plan.blocks[position])
-    if isinstance(graph.structure, Partition):
-        return (
-            f"order {plan.sequence.name!r}: pivot {graph.block(number).body!r} at step "
-            f"{plan.group[position] + 1} is structurally zero; eliminate a block first that it is coupled "
-            f"with, or {'bracket' if graph.size[number] == 1 else 'cut them into rows and bracket'} the two, "
-            "the other one first"
-        )
     block = graph.block(number)
     body = tied = block.body
+    where, zero = f"order {plan.sequence.name!r}", f"at step {plan.group[position] + 1} is structurally zero"
+    if isinstance(graph.structure, Partition):
+        how = "bracket" if graph.size[number] == 1 else "cut them into rows and bracket"
+        remedy = f"eliminate a block first that it is coupled with, or {how} the two, the other one first"
+        return OrderError(where, f"pivot {body!r} {zero}", remedy)
     if graph.kind[number] == LAM:
         tied = graph.structure.tied(body)[0]
     force = "fJ" if plan.graph.split else "f"
@@ -191,10 +190,7 @@ def _refusal(plan: Plan, position: int) -> str:
         "and it comes last",
         PDD: "",
     }[int(graph.kind[number])]
-    return (
-        f"order {plan.sequence.name!r}: pivot {block} at step {plan.group[position] + 1} "
-        f"is structurally zero; {remedy}"
-    )
+    return OrderError(where, f"pivot {block} {zero}", remedy)
 
 
 # compiled loops; positions are blocks in the order of elimination --------------------------------

@@ -104,8 +104,10 @@ def numbers_of(tape: Tape, system: System) -> NDArray[Any]:
     numbers, slots = given.numbers, tape.inputs.given.get("beside", np.zeros(0, dtype=np.int64))
     if len(numbers) != len(slots) or (numbers != slots)[slots < 2].any():
         raise OrderError(
-            f"order {tape.program.name!r}: its derivatives were traced where rates, gravity or "
-            "poses of loops were zero that are not zero here; trace them again on this system"
+            f"order {tape.program.name!r}",
+            "its derivatives were traced where rates, gravity or poses of loops were zero that are not zero "
+            "here",
+            "trace them again on this system",
         )
     return numbers
 
@@ -116,8 +118,9 @@ def _begun(base: Tape, system: System) -> tuple[ContinuedProgram, Given]:
     n, joints = system.tree.n, int(np.count_nonzero(system.tree.dof))
     if joints * n > MOST_COLUMNS:
         raise SizeError(
-            f"{system.name}: derivatives of {joints} joints on {n} bodies are too long a "
-            f"program; up to {MOST_COLUMNS:,} joints times bodies are traced"
+            system.name,
+            f"derivatives of {joints} joints on {n} bodies are too long a program",
+            f"up to {MOST_COLUMNS:,} joints times bodies are traced",
         )
     further = ContinuedProgram(base.program)
     return further, Given(further.write)
@@ -253,11 +256,13 @@ def _require_tangents(system: System) -> None:
         where = f"body {tree.names[k]!r}: the motions S of its general joint"
         if np.abs(left).max() > far:
             raise ModelError(
-                f"{where} lead out of what they span, so that q has no tangent space to "
-                "differentiate in; use joints of one freedom, with massless links between them"
+                f"{where} lead out of what they span, so that q has no tangent space to differentiate in",
+                remedy="use joints of one freedom, with massless links between them",
             )
     for k in tree.turning_springs:
         raise ModelError(
-            f"body {tree.names[k]!r}: the motions of its {tree.joint[k]} joint do not commute, so that "
-            "the rates of its spring's q are not qd; leave the spring out, or give its effort as tau"
+            f"body {tree.names[k]!r}",
+            f"the motions of its {tree.joint[k]} joint do not commute, so that the rates of its spring's q "
+            "are not qd",
+            "leave the spring out, or give its effort as tau",
         )

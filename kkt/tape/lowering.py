@@ -648,12 +648,13 @@ class Lowering(Patterns):
 
     def _require_slots(self) -> None:
         if self.top > SLOTS:
-            raise SizeError(f"tape: needs more than {SLOTS:,} slots; use an order with less fill")
+            raise SizeError("tape", f"needs more than {SLOTS:,} slots", "use an order with less fill")
 
     def _write(self, count: int) -> None:
         self.written += count
         if self.written > LIMIT:
             raise SizeError(
-                f"order {self.program.name!r}: needs more than {LIMIT:.0e} operations "
-                "on this tree; use an order with less fill, such as abm"
+                f"order {self.program.name!r}",
+                f"needs more than {LIMIT:.0e} operations on this tree",
+                "use an order with less fill, such as abm",
             )

@@ -117,8 +117,9 @@ def zero_pivot(tape: Tape, step: int) -> Refusal:
     name = tape.program.name
     where = str(blocks[0]) if blocks else "of the joint axes"
     return Refusal(
-        f"order {name!r}: pivot {where} at step {step + 1} is zero for these numbers",
-        remedy="use another order, or give the massless links an inertia",
+        f"order {name!r}",
+        f"pivot {where} at step {step + 1} is zero for these numbers",
+        "use another order, or give the massless links an inertia",
     )
 
 
@@ -243,9 +244,9 @@ def _rounded(system: System, letter: str, format: Format) -> NDArray[Any]:
     if rounded.dtype == object or np.isfinite(rounded).all():
         return rounded
     raise RangeError(
-        f"{_owner(system, letter, int(np.argwhere(~np.isfinite(rounded))[0][0]))}: "
-        f"field {letter!r} of equation (4) overflows {format.name}; "
-        "use a format with a larger range, such as float64, or other units"
+        _owner(system, letter, int(np.argwhere(~np.isfinite(rounded))[0][0])),
+        f"field {letter!r} of equation (4) overflows {format.name}",
+        "use a format with a larger range, such as float64, or other units",
     )
 
 

@@ -116,8 +116,9 @@ class Tape(Shown):
         matrix = np.zeros((N, N), dtype=np.int64)
         if N and self.inertia is None:
             raise OrderError(
-                f"order {self.program.name!r}: does not leave all qdd to the end, so that no "
-                "joint-space inertia appears; use crbm"
+                f"order {self.program.name!r}",
+                "does not leave all qdd to the end, so that no joint-space inertia appears",
+                "use crbm",
             )
         if self.inertia is not None:
             at = [
@@ -153,16 +154,19 @@ class Tape(Shown):
             and inputs.pattern.holds(system.entries)
         ):
             raise OrderError(
-                f"order {self.program.name!r}: its tape was traced on another tree, or where "
-                "entries were zero that are not zero here; trace it again on this system"
+                f"order {self.program.name!r}",
+                "its tape was traced on another tree, or where entries were zero that are not zero here",
+                "trace it again on this system",
             )
         factor = self.program.symbolic
         if factor is not None and factor.plan.along_the_joint:
             moved = inputs.moved_joint(system.state.S)
             if moved is not None:
                 raise OrderError(
-                    f"order {self.program.name!r}: the joint of body {moved!r} has turned since "
-                    "its tape was traced, so that its force splits otherwise; trace it again"
+                    f"order {self.program.name!r}",
+                    f"the joint of body {moved!r} has turned since its tape was traced, so that its force "
+                    "splits otherwise",
+                    "trace it again",
                 )
 
 

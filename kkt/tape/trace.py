@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.shadows import InResidues, random_residues
 from ..base.compiled import uncollected
-from ..base.errors import OrderError, Refusal, SingularError, SizeError
+from ..base.errors import OrderError, SingularError, SizeError
 from ..base.foreign import foreign
 from ..matrix.blocks import Block
 from ..matrix.entries import UNIT
@@ -70,8 +70,9 @@ def traced(system: System, factor: SymbolicFactor) -> Tape:
     """The tape of a symbolic factor; raises SizeError and SingularError as :func:`trace` does."""
     if factor.updates > MAX_UPDATES:
         raise SizeError(
-            f"order {factor.plan.sequence.name!r}: updates {factor.updates:.1e} pairs of blocks on "
-            f"this tree, more than {MAX_UPDATES:.0e}; use an order with less fill, such as abm"
+            f"order {factor.plan.sequence.name!r}",
+            f"updates {factor.updates:.1e} pairs of blocks on this tree, more than {MAX_UPDATES:.0e}",
+            "use an order with less fill, such as abm",
         )
     program = program_of(factor)
     unphysical(program, system)
@@ -133,7 +134,7 @@ def unphysical(program: Program, system: System) -> None:
         return
     tree = system.tree
     if tree.dof.any() and not (tree.mass.any() or tree.inertia.any() or system.entries.A.any()):
-        raise SingularError(f"{tree.name}: no link has a mass; give each link that a joint moves its inertia")
+        raise SingularError(tree.name, "no link has a mass", "give each link that a joint moves its inertia")
     assert program.symbolic is not None
     if program.symbolic.plan.sequence.rules.elimination == "orthogonal":
         return _unweighable(program, system)
@@ -157,11 +158,10 @@ def unphysical(program: Program, system: System) -> None:
                     "merge its fixed joint (merge_fixed=True; on the command line, no --urdf keep-fixed), or "
                 )
                 raise SingularError(
-                    Refusal(
-                        f"body {body!r}: field 'inertia' (or 'mass') {what}",
-                        f"and order {program.name!r} pivots on M_k at step {record.step + 1}",
-                        f"{merge * fixed}use an order that pairs pdd with f, such as abm",
-                    )
+                    f"body {body!r}",
+                    f"field 'inertia' (or 'mass') {what}",
+                    f"{merge * fixed}use an order that pairs pdd with f, such as abm",
+                    f"and order {program.name!r} pivots on M_k at step {record.step + 1}",
                 )
 
 
@@ -176,11 +176,10 @@ def _unweighable(program: Program, system: System) -> None:
         if k in tree.indefinite() or k in singular:
             what = "is not positive definite" if k in tree.indefinite() else "is singular"
             raise SingularError(
-                Refusal(
-                    f"body {tree.names[k]!r}: field 'inertia' (or 'mass') {what}",
-                    f"and order {program.name!r} takes its root at step {record.step + 1}",
-                    "give it a full inertia or none, or use an order that pairs pdd with f, such as abm",
-                )
+                f"body {tree.names[k]!r}",
+                f"field 'inertia' (or 'mass') {what}",
+                "give it a full inertia or none, or use an order that pairs pdd with f, such as abm",
+                f"and order {program.name!r} takes its root at step {record.step + 1}",
             )
 
 
@@ -213,7 +212,7 @@ def structurally_singular(tape: Tape, system: System) -> None:
             where = f"pivot {record.blocks[0]} at step {record.step + 1} is structurally singular"
             name = tape.program.name
             if record.blocks[0].kind == "lam":
-                raise OrderError(f"order {name!r}: {where} ({rank}); {_mend(tape, number)}")
+                raise OrderError(f"order {name!r}", f"{where} ({rank})", _mend(tape, number))
             _require_regular(system, name)
             partner = Block(
                 "pdd" if record.blocks[0].kind in ("f", "fC", "fJ") else "f", record.blocks[0].body
@@ -221,7 +220,7 @@ def structurally_singular(tape: Tape, system: System) -> None:
             gone = {block for earlier in tape.program.pivots[:number] for block in earlier.blocks}
             why = "" if partner in gone else f", since {partner} comes after it"
             raise OrderError(
-                f"order {name!r}: {where} ({rank}){why}; use an order that pairs the two, such as abm"
+                f"order {name!r}", f"{where} ({rank}){why}", "use an order that pairs the two, such as abm"
             )
 
 
@@ -235,7 +234,7 @@ def _require_regular(system: System, order: str) -> None:
     idle = unresisted(system, system.entries, UNIT, cut=True)
     if idle is not None:
         loops = " where its loops are cut" if system.structure.ties else ""
-        raise SingularError(f"{system.name}: is singular{loops}: {idle.why}")
+        raise SingularError(system.name, f"is singular{loops}: {idle.why}")
 
 
 def _mend(tape: Tape, number: int) -> str:

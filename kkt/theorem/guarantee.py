@@ -196,18 +196,22 @@ def require_roundoff(chosen: Format) -> None:
     """FormatError for a format that has no rounding to bound, or none that is relative."""
     if not chosen.relative:
         raise FormatError(
-            f"format {chosen.name!r}: rounds absolutely, the same for small numbers as for large "
-            "ones, and the bound is for floating point; use float32 or another of docs/formats.md"
+            f"format {chosen.name!r}",
+            "rounds absolutely, the same for small numbers as for large ones, and the bound is for floating "
+            "point",
+            "use float32 or another of docs/formats.md",
         )
     if isinstance(chosen, Mixed):
         raise FormatError(
-            f"format {chosen.name!r}: is several by role or body, and the bound is for one; use "
-            f"{chosen.base.name}, or pivotree check, which measures formats by role and body"
+            f"format {chosen.name!r}",
+            "is several by role or body, and the bound is for one",
+            f"use {chosen.base.name}, or pivotree check, which measures formats by role and body",
         )
     if chosen.kind != "float" or not 0.0 < chosen.unit < 1.0:
         raise FormatError(
-            f"format {chosen.name!r}: the bound is for floating point of at most float64's digits, "
-            "each operation rounded once; use float64, float32 or another of docs/formats.md"
+            f"format {chosen.name!r}",
+            "the bound is for floating point of at most float64's digits, each operation rounded once",
+            "use float64, float32 or another of docs/formats.md",
         )
 
 

@@ -146,13 +146,12 @@ def _given(system: System, default: Floats, given: ByBody, what: str) -> Floats:
     each = given if isinstance(given, Mapping) else dict.fromkeys(tree.names, given)
     for name, value in each.items():
         if not isinstance(value, Real):
-            raise ModelError(f"{what}: {value!r} is no number; give one, or one for each body")
+            raise ModelError(what, f"{value!r} is no number", "give one, or one for each body")
         k = system.structure.index.get(name)
         if k is None:
-            near = nearest(str(name), map(str, tree.names))
-            raise ModelError(f"{what}: body {name!r} is unknown; {near}")
+            raise ModelError(what, f"body {name!r} is unknown", nearest(str(name), map(str, tree.names)))
         if not 0.0 <= value < math.inf:
-            raise ModelError(f"{what} of body {name!r}: {value:g} is no largest size; give 0 or more")
+            raise ModelError(f"{what} of body {name!r}", f"{value:g} is no largest size", "give 0 or more")
         here = slice(int(tree.offset[k]), int(tree.offset[k + 1]))
         found[here] = np.where(default[here] == 0.0, 0.0, value) if one else value
     return found

@@ -69,7 +69,7 @@ def ranges_of(system: System, limits: Limits = MappingProxyType({})) -> Ranges:
     array([3.14, 3.14])
     """
     if not isinstance(limits, Mapping):
-        raise ModelError(f"limits: is {limits!r}; give a mapping of bodies to (low, high)")
+        raise ModelError("limits", f"is {limits!r}", "give a mapping of bodies to (low, high)")
     for name, pair in limits.items():
         _check(system, name, *checked(f"limits of body {name!r}", "range", pair, (2,)))
     tree = system.tree
@@ -121,15 +121,16 @@ def _check(system: System, name: Hashable, low: float, high: float) -> None:
     k = system.structure.index.get(name)
     if k is None:
         near = nearest(str(name), map(str, system.tree.names))
-        raise ModelError(f"limits: body {name!r} is unknown; {near}")
+        raise ModelError("limits", f"body {name!r} is unknown", near)
     if system.tree.dof[k] != 1:
         raise ModelError(
-            f"limits of body {name!r}: its joint is {system.tree.joint[k]}; only joints of one "
-            "freedom have limits"
+            f"limits of body {name!r}",
+            f"its joint is {system.tree.joint[k]}",
+            "only joints of one freedom have limits",
         )
     if not (low < high and np.isfinite(high - low)):
         raise ModelError(
-            f"limits of body {name!r}: {low:g} to {high:g} is no range; give low < high, finite [rad, m]"
+            f"limits of body {name!r}", f"{low:g} to {high:g} is no range", "give low < high, finite [rad, m]"
         )
 
 

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     from ...rounding import blame
 
     if options.top < 1:
-        raise kkt.PivotreeError(f"option --top: is {options.top}; give at least 1")
+        raise kkt.PivotreeError("option --top", f"is {options.top}", "give at least 1")
     if options.reading is not None:
         return _as_program(options)
     system: kkt.System | kkt.Matrix | None = matrix_of(options, "output", "top")
@@ -92,7 +92,7 @@ def _as_program(options: argparse.Namespace) -> int:
     given = vars(options).get("given", set()) | ({"derivatives"} if options.derivatives else set())
     for name in ("order", "output", "derivatives", "top"):
         if name in given:
-            raise kkt.PivotreeError(f"option --as: says order and output itself; leave out --{name}")
+            raise kkt.PivotreeError("option --as", "says order and output itself", f"leave out --{name}")
     reading = readings.get(options.reading)
     with progress_shown() as progress:
         system, state = system_and_state(options)

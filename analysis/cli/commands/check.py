@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
 
     file = None if options.output is None else file_of(options.output)
     if file is not None and file.suffix != ".md":
-        raise kkt.FormatError(f"option -o: {file} is no page; give a name that ends in .md")
+        raise kkt.FormatError("option -o", f"{file} is no page", "give a name that ends in .md")
     with progress_shown() as progress:
         tree = tree_of(options)
         from ..state import SCHEMA, system_in_state

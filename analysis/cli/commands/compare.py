@@ -136,7 +136,7 @@ def _rules_known(options: argparse.Namespace) -> None:
             one_of(f"--{option}", value, choices)
     if options.symmetry == "both" and options.composites == "rigid":
         raise kkt.PivotreeError(
-            "option --symmetry: ten numbers have no second triangle; leave out --composites rigid"
+            "option --symmetry", "ten numbers have no second triangle", "leave out --composites rigid"
         )
 
 
@@ -174,7 +174,7 @@ def _as_programs(options: argparse.Namespace) -> int:
     named |= {"--symmetry": options.symmetry, "--composites": options.composites}
     for option, told in named.items():
         if told is not None:
-            raise kkt.PivotreeError(f"option --as: says order and frames itself; leave out {option}")
+            raise kkt.PivotreeError("option --as", "says order and frames itself", f"leave out {option}")
     from ... import readings
 
     names, formats = items("--as", options.readings), formats_of(options)
@@ -210,7 +210,7 @@ def _derivatives(options: argparse.Namespace) -> int:
         if getattr(options, option) not in (None, False, "0"):
             name = {"output": "-o"}.get(option, f"--{option}")
             raise kkt.PivotreeError(
-                f"option --derivatives: compares digits alone, without {name}; leave {name} out"
+                "option --derivatives", f"compares digits alone, without {name}", f"leave {name} out"
             )
     names, formats = orders_of(options), formats_of(options)
     with progress_shown() as progress:

@@ -34,9 +34,9 @@ def declare(command: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     path = None if options.output is None else file_of(options.output)
     if path and path.suffix.lower() not in (".html", ".htm"):
-        raise kkt.PivotreeError(f"option -o: {path} is no page; give a name that ends in .html")
+        raise kkt.PivotreeError("option -o", f"{path} is no page", "give a name that ends in .html")
     if path and options.port is not None:
-        raise kkt.PivotreeError("option -o: writes a page and serves none; leave out -o or --port")
+        raise kkt.PivotreeError("option -o", "writes a page and serves none", "leave out -o or --port")
     from ...explorer import explorer_data, write_page
 
     orders, formats = orders_of(options), formats_of(options)

@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     if options.format not in ("float64", "float32"):  # before anything is compiled
         language = "CUDA" if cuda else "C"
         raise kkt.FormatError(
-            f"option --format: {language} has no {options.format!r}; use float64 or float32"
+            "option --format", f"{language} has no {options.format!r}", "use float64 or float32"
         )
     system = system_of_any(tree_of(options))
     admit(options, system, {options.order: order})

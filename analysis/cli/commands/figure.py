@@ -45,7 +45,7 @@ def _labels(texts: Iterable[str]) -> dict[str, str]:
         name, parted, label = text.partition("=")
         if not (name and parted) or name in labels:
             twice = f"names {name!r} twice" if name in labels else f"{text!r} is no name and text"
-            raise kkt.PivotreeError(f"option --label: {twice}; give ORDER=TEXT, as abm=ours")
+            raise kkt.PivotreeError("option --label", twice, "give ORDER=TEXT, as abm=ours")
         orderings.get(name)
         labels[name] = label
     return labels
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     for value, what in ((options.model, "MODEL"), (options.output, "-o")):
         if value is None:
             raise kkt.PivotreeError(
-                f"figure: {what} is missing; give KIND MODEL -o FILE, or nothing for the kinds"
+                "figure", f"{what} is missing", "give KIND MODEL -o FILE, or nothing for the kinds"
             )
     kind, path = kind_of(options.kind), file_of(options.output)
     one_of("--width", options.width, WIDTHS)
@@ -71,8 +71,10 @@ def run(options: argparse.Namespace) -> int:
     style, comma, letters = options.style.partition(",")
     if style not in STYLES or letters not in (("sans",) if comma else ("",)):
         raise kkt.PivotreeError(
-            f"option --style: {options.style!r} is unknown; use {', '.join(STYLES)}, each also with "
-            ",sans, or write a .tex, which has your document's own letters"
+            "option --style",
+            f"{options.style!r} is unknown",
+            f"use {', '.join(STYLES)}, each also with ,sans, or write a .tex, which has your document's own "
+            "letters",
         )
     labels = _labels(options.label or ())
     with progress_shown() as progress:

@@ -81,7 +81,7 @@ def _limits(model: nx.DiGraph[Any], text: str | None) -> dict[Hashable, tuple[fl
             found[body] = float(low), float(high)
         except ValueError:
             told = f"{ends!r} of {item.strip()!r} is no number" if colon else f"{item.strip()!r} is no range"
-            raise kkt.ModelError(f"option --limits: {told}; write {joint}=-1:1 [rad, m]") from None
+            raise kkt.ModelError("option --limits", told, f"write {joint}=-1:1 [rad, m]") from None
     return found
 
 
@@ -90,7 +90,7 @@ def _body(model: nx.DiGraph[Any], option: str, joint: str) -> Hashable:
     names = {str(data.get("joint_name", body)): body for body, data in model.nodes(data=True)}
     names |= {str(body): body for body in model}
     if joint not in names:
-        raise kkt.ModelError(f"option {option}: joint {joint!r} is unknown; {nearest(joint, names)}")
+        raise kkt.ModelError(f"option {option}", f"joint {joint!r} is unknown", nearest(joint, names))
     return names[joint]
 
 

@@ -54,12 +54,16 @@ def run(options: argparse.Namespace) -> int:
 def _of_robot(options: argparse.Namespace) -> int:
     """Whether orders give each joint's acceleration as one rational function."""
     if options.model is None or options.order is None or options.only is not None:
-        raise kkt.PivotreeError("prove: takes MODEL --order A,B of a robot; of the papers, --only or nothing")
+        raise kkt.PivotreeError(
+            "prove", "takes MODEL --order A,B of a robot", "of the papers, --only or nothing"
+        )
     orders = items("--order", options.order)
     for name in orders:
         orderings.get(name)
     if len(orders) < 2:
-        raise kkt.OrderError(f"option --order: {orders[0]!r} is one; give two or more with commas between")
+        raise kkt.OrderError(
+            "option --order", f"{orders[0]!r} is one", "give two or more with commas between"
+        )
     from ...letterfile import load_letters
     from ...letters import equal_forms
 
@@ -86,7 +90,7 @@ def chosen(only: str | None, names: list[str]) -> list[str]:
         count = next((i for i in range(len(left), 0, -1) if ", ".join(left[:i]) in names), 0)
         if not count:
             near = ", ".join(close_names(left[0], names, n=3, cutoff=0.3) or names)
-            raise kkt.PivotreeError(f"option --only: there is no statement {left[0]!r}; nearest: {near}")
+            raise kkt.PivotreeError("option --only", f"there is no statement {left[0]!r}", f"nearest: {near}")
         found.append(", ".join(left[:count]))
         left = left[count:]
     return list(dict.fromkeys(found))

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     asked = papers.papers(options.paper)
     only = None if options.item is None else items("--item", options.item)
     if only is not None and len(asked) > 1:
-        raise kkt.PivotreeError("option --item: belongs to one paper; name it instead of all")
+        raise kkt.PivotreeError("option --item", "belongs to one paper", "name it instead of all")
     chosen = [(paper, papers.items(paper, only)) for paper in asked]
     if options.list and options.json:
         print_json(
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     quick = "quick" in (options.set or [])
     given = settings([each for each in options.set or [] if each != "quick"])
     if given and (only is None or len(only) != 1):
-        raise kkt.PivotreeError("option --set: belongs to one item; name it with --item")
+        raise kkt.PivotreeError("option --set", "belongs to one item", "name it with --item")
     output = None if options.output is None else folder_of(options.output)
     documents = []
     for paper, found in chosen:
@@ -85,7 +85,9 @@ def settings(texts: list[str]) -> dict[str, str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not (equals and name.strip() and value.strip()):
-            raise kkt.PivotreeError(f"option --set: {text!r} is no setting; give NAME=VALUE, as in runs=10")
+            raise kkt.PivotreeError(
+                "option --set", f"{text!r} is no setting", "give NAME=VALUE, as in runs=10"
+            )
         given[name.strip()] = value.strip()
     return given
 
@@ -101,8 +103,9 @@ def _one(item: Any, chosen: dict[str, Any], own: bool, folder: Path | None, show
             if not own or isinstance(error, kkt.PivotreeError):
                 raise
             raise kkt.PivotreeError(
-                f"option --set: {item.name} cannot be measured with {in_words(chosen)} "
-                f"({type(error).__name__}: {error}); give values nearer to its own"
+                "option --set",
+                f"{item.name} cannot be measured with {in_words(chosen)} ({type(error).__name__}: {error})",
+                "give values nearer to its own",
             ) from error
     rows = item.rows(found)
     if folder is not None:

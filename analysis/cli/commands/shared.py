@@ -32,7 +32,7 @@ def _loops_of(options: argparse.Namespace, tree: nx.DiGraph[Any]) -> tuple[kkt.L
     """What ``--contact`` and ``--loops`` say; none where a command has none."""
     told, file = getattr(options, "contact", None), getattr(options, "loops", None)
     if file is not None and not file.strip():
-        raise kkt.PivotreeError("option --loops: is empty; give a file of loops")
+        raise kkt.PivotreeError("option --loops", "is empty", "give a file of loops")
     read = () if file is None else kkt.read_loops(file, tree)
     if told is None:
         return tuple(read)
@@ -60,7 +60,7 @@ def matrix_of(options: argparse.Namespace, *taken: str) -> kkt.Matrix | None:
             option = {"output": "-o", "readings": "--as", "reading": "--as"}.get(name)
             option = option or f"--{name.replace('_', '-')}"
             raise kkt.PivotreeError(
-                f"option {option}: is of robots, and {options.model} is a matrix; leave it out"
+                f"option {option}", f"is of robots, and {options.model} is a matrix", "leave it out"
             )
     if getattr(options, "order", None) is not None and "order" not in vars(options).get("given", ()):
         options.order = "minimum_degree"
@@ -82,12 +82,12 @@ def reading(texts: Iterable[str]) -> dict[str, Any]:
             known = found["packages" if package else "arguments"]
             if not name or name in known or "=" not in text:
                 twice = f"names {name!r} twice" if name in known else f"{text!r} is no name and value"
-                raise kkt.PivotreeError(f"option --urdf: {twice}; give {URDF}")
+                raise kkt.PivotreeError("option --urdf", twice, f"give {URDF}")
             known[name] = value
             continue
         for item in (part.strip() for part in text.split(",")):
             if item not in ("floating", "dynamics", "keep-fixed") and not item.startswith("mimic="):
-                raise kkt.PivotreeError(f"option --urdf: {item!r} is unknown; give {URDF}")
+                raise kkt.PivotreeError("option --urdf", f"{item!r} is unknown", f"give {URDF}")
             found |= {"merge_fixed": False} if item == "keep-fixed" else {}
             found |= {item: True} if item in ("floating", "dynamics") else {}
             found |= {"mimic": item.removeprefix("mimic=")} if item.startswith("mimic=") else {}
@@ -152,17 +152,21 @@ def refinement(options: argparse.Namespace) -> tuple[int, str]:
     from pivotree.kkt.solution.eliminate import CORRECTIONS, RESIDUALS
 
     if not count.isdecimal() or len(count) > len(str(CORRECTIONS)) or int(count) > CORRECTIONS:
-        raise kkt.OrderError(f"option --refine: {count} is no number of corrections; use 0 to {CORRECTIONS}")
+        raise kkt.OrderError(
+            "option --refine", f"{count} is no number of corrections", f"use 0 to {CORRECTIONS}"
+        )
     residual = residual if colon else "dynamics"
     if residual not in RESIDUALS:
-        raise kkt.OrderError(f"option --refine: {residual!r} is no residual; use {' or '.join(RESIDUALS)}")
+        raise kkt.OrderError(
+            "option --refine", f"{residual!r} is no residual", f"use {' or '.join(RESIDUALS)}"
+        )
     return int(count), residual
 
 
 def items(option: str, text: str) -> list[str]:
     items = [item.strip() for item in text.split(",") if item.strip()]
     if not items:
-        raise kkt.PivotreeError(f"option {option}: is empty; give names separated by commas")
+        raise kkt.PivotreeError(f"option {option}", "is empty", "give names separated by commas")
     return items
 
 
@@ -187,7 +191,9 @@ def one_of(option: str, value: str, known: Iterable[str]) -> str:
     """A value that an option has; else PivotreeError names those there are."""
     *most, last = known
     if value not in (*most, last):
-        raise kkt.PivotreeError(f"option {option}: {value!r} is unknown; use {', '.join(most)} or {last}")
+        raise kkt.PivotreeError(
+            f"option {option}", f"{value!r} is unknown", f"use {', '.join(most)} or {last}"
+        )
     return value
 
 
@@ -226,8 +232,8 @@ def folder_of(text: str) -> Path:
 
 def _asked(check: Callable[[str], Path], text: str) -> Path:
     if not text.strip():
-        raise kkt.PivotreeError("option -o: is empty; give a name")
+        raise kkt.PivotreeError("option -o", "is empty", "give a name")
     try:
         return check(text)
     except kkt.FormatError as error:
-        raise kkt.FormatError(f"option -o: {error}") from None
+        raise kkt.FormatError("option -o", error) from None

@@ -78,8 +78,9 @@ def run(options: argparse.Namespace) -> int:
         order_of(name)
     if options.project and not looped:
         raise kkt.PivotreeError(
-            "option --project: is for closed loops and contacts, and this model has none; leave it "
-            "out, or give some with --contact or --loops"
+            "option --project",
+            "is for closed loops and contacts, and this model has none",
+            "leave it out, or give some with --contact or --loops",
         )
     manifold = None
     if looped:
@@ -132,12 +133,12 @@ def integration_of(text: str) -> Any:
         field, equals, value = item.partition("=")
         if not equals or field not in SETTINGS:
             raise kkt.PivotreeError(
-                f"option --integrator: {item!r} is no setting; give NAME,{'=X,'.join(SETTINGS)}=X"
+                "option --integrator", f"{item!r} is no setting", f"give NAME,{'=X,'.join(SETTINGS)}=X"
             )
         try:
             found[field] = SETTINGS[field](value)
         except ValueError:
-            raise kkt.PivotreeError(f"option --integrator: {item!r} is no number") from None
+            raise kkt.PivotreeError("option --integrator", f"{item!r} is no number") from None
     return Integration(**found)
 
 

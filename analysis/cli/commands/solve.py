@@ -80,7 +80,7 @@ def declare(command: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     if options.certify is not None and not 1 <= options.certify <= MAX_DIGITS:
         raise kkt.CertificationError(
-            f"option --certify: {options.certify} is no number of digits; use 1 to {MAX_DIGITS}"
+            "option --certify", f"{options.certify} is no number of digits", f"use 1 to {MAX_DIGITS}"
         )
     corrections, residual = refinement(options)
     if options.format == "sympy":
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
     if found.result.failed_at and found.proved is None:
         why = str(found.result.failed_at)
         why += "" if "; " in why else "; use another order or a longer format"
-        raise kkt.SingularError(f"order {found.result.order!r} in {found.chosen.name}: {why}")
+        raise kkt.SingularError(f"order {found.result.order!r} in {found.chosen.name}", why)
     if options.json:
         print_json(_document(options.model, found))
         return 0
@@ -111,7 +111,7 @@ def _letters(options: argparse.Namespace) -> int:
     for given, name in ((options.refine != "0", "refine"), (options.certify, "certify"), (options.q, "q")):
         if given:
             raise kkt.PivotreeError(
-                f"option --{name}: a closed form is exact and holds in every state; leave --{name} out"
+                f"option --{name}", "a closed form is exact and holds in every state", f"leave --{name} out"
             )
     with progress_shown() as progress:
         progress(f"{options.order} in letters")

@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     from ...sweep import read_config, sweep
 
     if options.jobs is not None and not 1 <= options.jobs <= MOST_JOBS:
-        raise kkt.PivotreeError(f"option --jobs: is {options.jobs}; give 1 to {MOST_JOBS:,}")
+        raise kkt.PivotreeError("option --jobs", f"is {options.jobs}", f"give 1 to {MOST_JOBS:,}")
     config = read_config(Path(options.config))
     try:
         with progress_shown("rows", 0) as progress:

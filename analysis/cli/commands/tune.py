@@ -47,11 +47,11 @@ def run(options: argparse.Namespace) -> int:
     if options.composites is not None:
         one_of("--composites", options.composites, ("rigid", "general"))
     if options.most < 1:
-        raise kkt.OrderError(f"option --most: is {options.most}; give 1 order or more")
+        raise kkt.OrderError("option --most", f"is {options.most}", "give 1 order or more")
     file = None if options.output is None else file_of(options.output)
     if file is not None and file.suffix not in (".json", ".py"):
         raise kkt.FormatError(
-            f"option -o: {file} is no name of an order file; give one that ends in .json or .py"
+            "option -o", f"{file} is no name of an order file", "give one that ends in .json or .py"
         )
     if (matrix := matrix_of(options, "most", "output")) is not None:
         return _of_matrix(options, matrix, file)
