@@ -26,6 +26,7 @@ from pivotree.kkt import (
     trace,
 )
 from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.base.errors import Refusal
 from pivotree.kkt.base.files import check_folder, made, write_whole, writing
 from pivotree.kkt.base.foreign import is_number, is_whole
 from pivotree.kkt.proof.idle import lost_to_range, wider
@@ -214,9 +215,10 @@ def prepare(
     return Setup(prepared.system, prepared.ranges, seed, found, prepared.proof, tuple(formats)), refused
 
 
-def _without_name(text: str, name: str) -> str:
-    own = f"order {name!r}: "
-    return text.removeprefix(own) if text.startswith(own) else text
+def _without_name(why: str, name: str) -> str:
+    if isinstance(why, Refusal) and why.subject == f"order {name!r}":
+        return Refusal(why.reason, remedy=why.remedy, detail=why.detail)
+    return why
 
 
 def check(states: int, seed: int, digits: float) -> None:

@@ -60,29 +60,31 @@ class Refusal(str):
     """Why there is no answer, as one sentence: a subject, what is wrong with it, and what would help.
 
     Only here do the three become a sentence.  What is wrong may be another error, which keeps its own
-    parts; with no subject, the first argument is all that is wrong.  ``detail`` are numbers of the case.
+    parts; with no subject, the first argument is all that is wrong.
     """
 
     subject: str  # the file, body, order or option
     reason: str  # what is wrong with it
     remedy: str  # what would be right, or ""
+    detail: str  # where and by how much, which may differ where the reason is the same, or ""
 
     def __new__(cls, subject: object, reason: object = "", remedy: str = "", detail: str = "") -> Refusal:
         where, wrong = (str(subject), reason) if reason else ("", subject)
         inner = getattr(wrong, "why", wrong)
         if isinstance(inner, Refusal):
             where, wrong = ": ".join(filter(None, (where, inner.subject))), inner.reason
+            detail = detail or inner.detail
             remedy = "; ".join(filter(None, (inner.remedy, remedy)))
         what = str(wrong)
         text = f"{where}{where and ': '}{what}{detail and ', '}{detail}{remedy and '; '}{remedy}"
         told = super().__new__(cls, sentence(text))
-        told.subject, told.reason, told.remedy = where, what, remedy
+        told.subject, told.reason, told.remedy, told.detail = where, what, remedy, detail
         return told
 
 
 def reason_of(why: str) -> str:
     """What is wrong with what, without details and remedies where they are told apart."""
-    return sentence(f"{why.subject}{why.subject and ': '}{why.reason}") if isinstance(why, Refusal) else why
+    return Refusal(why.subject, why.reason) if isinstance(why, Refusal) else why
 
 
 class PivotreeError(Exception):

@@ -123,8 +123,8 @@ def test_the_problem_is_at_fault_only_where_no_order_keeps_notably_more():
 
 def test_a_single_refusal_is_told_whole_and_many_are_cut():
     def why(order):
-        reason = "body 'x': field 'inertia' (or 'mass') is singular"
-        return Refusal(reason, f"and order {order!r} pivots on M_k", "merge")
+        reason = "field 'inertia' (or 'mass') is singular"
+        return Refusal("body 'x'", reason, "merge", f"and order {order!r} pivots on M_k")
 
     units = {"float32": 2.0**-24}
     one = verdict("robot", [row("abm", fill=5), row("lagrange", failed_at=why("l"))], {}, units)

@@ -283,7 +283,7 @@ def test_failures_and_refusals_are_told_once(made):
     for i, (order, format) in enumerate((o, f) for o in ORDERS for f in FORMATS):
         report = having(report, order, format, failed=i, why_failed="a pivot becomes zero")
     why = "body 'x': field 'mass' is singular"
-    refused = {o: Refusal(why, f"and order {o!r} pivots on M_k") for o in ("natural", "lagrange")}
+    refused = {o: Refusal(why, detail=f"and order {o!r} pivots on M_k") for o in ("natural", "lagrange")}
     sentences = " ".join(verdict(replace(report, refused=refused)))
     assert "crbm in bfloat16 has no answer in 5 of 30 states: a pivot becomes zero." in sentences
     assert sentences.count("has no answer in") == 1 and "Fewer states have no answer" in sentences
