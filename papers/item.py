@@ -48,7 +48,7 @@ def between(name: str, given: float, least: float, most: float = math.inf) -> No
     """Raise PivotreeError where a setting is not from ``least`` to ``most``."""
     if not least <= given <= most:
         top = f" to {most:g}" if most < math.inf else " or more"
-        raise PivotreeError(f"setting {name}: is {given:g}; give {least:g}{top}")
+        raise PivotreeError(f"setting {name}", f"is {given:g}", f"give {least:g}{top}")
 
 
 def above(unit: str = "", **settings: float | tuple[float, ...]) -> None:
@@ -57,13 +57,13 @@ def above(unit: str = "", **settings: float | tuple[float, ...]) -> None:
         numbers = given if isinstance(given, tuple) else (given,)
         if not all(0.0 < number < math.inf for number in numbers):
             told = f" [{unit}]" if unit else ""
-            raise PivotreeError(f"setting {name}: is {given}; give more than 0{told}")
+            raise PivotreeError(f"setting {name}", f"is {given}", f"give more than 0{told}")
 
 
 def each(name: str, given: Iterable[float], least: float, count: int = 1) -> None:
     """What ``between`` asks, of every one of several, of which there are at least ``count``."""
     numbers = tuple(given)
     if len(numbers) < count:
-        raise PivotreeError(f"setting {name}: holds {len(numbers)} numbers; give {count} or more")
+        raise PivotreeError(f"setting {name}", f"holds {len(numbers)} numbers", f"give {count} or more")
     for number in numbers:
         between(name, number, least)

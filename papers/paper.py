@@ -61,7 +61,7 @@ class Item:
         if unknown is not None:
             known = ", ".join(f"{name} ({_shown(value)})" for name, value in defaults.items())
             raise PivotreeError(
-                f"option --set: {self.name} has no setting {unknown!r}; it has {known or 'none'}"
+                "option --set", f"{self.name} has no setting {unknown!r}", f"it has {known or 'none'}"
             )
         return {name: _read(self.name, name, text, defaults[name]) for name, text in given.items()}
 
@@ -95,10 +95,8 @@ def papers(name: str) -> tuple[str, ...]:
         return PAPERS
     if name not in PAPERS:
         near = difflib.get_close_matches(name[:100], PAPERS, n=1, cutoff=0.3)
-        raise PivotreeError(
-            f"paper {name!r}: is unknown; use {', '.join(PAPERS)} or all"
-            + (f" (nearest: {near[0]})" if near else "")
-        )
+        hint = f" (nearest: {near[0]})" if near else ""
+        raise PivotreeError(f"paper {name!r}", "is unknown", f"use {', '.join(PAPERS)} or all{hint}")
     return (name,)
 
 
@@ -108,7 +106,7 @@ def items(paper: str, only: list[str] | None = None) -> list[Item]:
     names = [item.name for item in known]
     for name in only or []:
         if name not in names:
-            raise PivotreeError(f"option --item: {paper} has no {name!r}; use {', '.join(names)}")
+            raise PivotreeError("option --item", f"{paper} has no {name!r}", f"use {', '.join(names)}")
     return [item for item in known if only is None or item.name in only]
 
 
@@ -122,7 +120,7 @@ def _read(item: str, name: str, text: str, default: Any) -> Any:
         values = []
     if not values or any(isinstance(x, float) and not math.isfinite(x) for x in values):
         like = _shown(default) if default != () else "numbers with semicolons between, as 0.5;2"
-        raise PivotreeError(f"option --set: {item}'s {name} is {text!r}; give it as {like}")
+        raise PivotreeError("option --set", f"{item}'s {name} is {text!r}", f"give it as {like}")
     return tuple(values) if several else values[0]
 
 

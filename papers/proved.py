@@ -33,7 +33,7 @@ def rows(progress: Progress, title: str, only: str = "") -> Results:
         if (place := s.place(title)) is not None and only in name
     }
     if not found:
-        raise PivotreeError(f"equations: no statement of {title} has {only!r} in its name")
+        raise PivotreeError("equations", f"no statement of {title} has {only!r} in its name")
     names = sorted(found, key=lambda name: _order(found[name]))
     for proof in prove(names, done=lambda proof: progress(f"{proof.name}: {proof.status}")):
         yield told(found[proof.name], proof)

@@ -11,7 +11,10 @@ import networkx as nx
 import pytest
 from helpers import ROOT
 
+from pivotree.kkt.base import errors
+
 PACKAGES = ("kkt", "orderings", "analysis", "papers")
+REFUSALS = {name for name, one in vars(errors).items() if isinstance(one, type) and "Error" in name}
 LONGEST = 700  # lines of a file
 LONGEST_FUNCTION = 60  # lines but its docstring
 MOST_PARAMETERS = 10
@@ -81,6 +84,14 @@ def test_functions_take_few_parameters():
         if count > MOST_PARAMETERS:
             found[place] = count
     assert found == ASKED_BY_NAME
+
+
+def test_a_refusal_gives_its_parts_apart():
+    """``raise ModelError(subject, what is wrong, remedy)``: kkt/base/errors.py makes the sentence."""
+    calls = [x for path in files(*PACKAGES) for x in ast.walk(parsed(path)) if isinstance(x, ast.Call)]
+    ours = [x for x in calls if ast.unparse(x.func).rpartition(".")[2] in REFUSALS]
+    alone = [ast.unparse(x.args[0]) for x in ours if len(x.args) == 1]
+    assert not [text for text in alone if re.search(r"\w: |; ", text)] and len(ours) > 500
 
 
 def test_every_room_is_told():

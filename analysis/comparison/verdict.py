@@ -148,16 +148,14 @@ def _unrefined(rows: Sequence[Row], results: Results, unit: float) -> str:
 
 
 def _refusals(rows: list[Row]) -> str:
-    """Orders without an answer, those with the same reason together, the most frequent first."""
+    """Orders without an answer, the most frequent reason first; one told by one order, with its remedy."""
     reasons: dict[str, list[Row]] = {}
     for row in rows:
         if row.order.split(" +")[0] not in (r.order for r in rows if r is not row):
-            reasons.setdefault(reason_of(row.failed_at or ""), []).append(
-                row
-            )  # "crbm +1" fails because crbm does
+            # "crbm +1" fails because crbm does
+            reasons.setdefault(reason_of(row.failed_at or ""), []).append(row)
     groups = sorted(reasons.items(), key=lambda item: -len(item[1]))
-    if sum(map(len, reasons.values())) == 1:  # all of it, with what would help
-        groups = [(str(rows[0].failed_at), groups[0][1])]
+    groups = [(str(some[0].failed_at) if len(some) == 1 else why, some) for why, some in groups]
     told = [f"{_gives(group)} no answer: {reason}." for reason, group in groups[:REASONS]]
     others = [row for _, group in groups[REASONS:] for row in group]
     if others:

@@ -194,7 +194,8 @@ def _refused(report: Report) -> list[str]:
     for order, why in report.refused.items():
         reasons.setdefault(reason_of(why), []).append(order)
     verbs = ("is not for this robot", "are not for this robot")
-    return [f"{joined(orders)} {verbs[len(orders) > 1]}: {why}." for why, orders in reasons.items()]
+    told = {why: why if len(orders) > 1 else report.refused[orders[0]] for why, orders in reasons.items()}
+    return [f"{joined(orders)} {verbs[len(orders) > 1]}: {told[why]}." for why, orders in reasons.items()]
 
 
 def joined(words: Iterable[str]) -> str:

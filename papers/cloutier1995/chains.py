@@ -66,7 +66,7 @@ def figure56(
     """
     for name in methods:
         if name not in READINGS:
-            raise OrderError(f"setting methods: {name!r} is unknown; use {'; '.join(READINGS)}")
+            raise OrderError("setting methods", f"{name!r} is unknown", f"use {'; '.join(READINGS)}")
     as_printed = (seconds, most) == (10.0, 10_000)
     said, found = printed("cloutier1995")["figure56"], []
     for ratio in ratios or tuple(said["ratio"]):
@@ -218,7 +218,7 @@ def figure510(
     which no machine changes.
     """
     if len(set(n)) < 2:
-        raise PivotreeError(f"setting n: is {n}; give two numbers of links or more")
+        raise PivotreeError("setting n", f"is {n}", "give two numbers of links or more")
     found = chains(progress, n, runs, seed, seconds)
     said, other = printed("cloutier1995")["figure59"], "settings other than the thesis's"
     links, as_printed = np.array(n, dtype=float), seconds == SECONDS

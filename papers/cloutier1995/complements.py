@@ -51,8 +51,9 @@ class Complement:
         system.structure.require_tree("the natural orthogonal complement")
         for k in system.tree.indefinite():
             raise SingularError(
-                f"body {system.tree.names[k]!r}: its inertia has a negative eigenvalue, and no "
-                "complement has its root; mend field 'inertia', or solve by abm"
+                f"body {system.tree.names[k]!r}",
+                "its inertia has a negative eigenvalue, and no complement has its root",
+                "mend field 'inertia', or solve by abm",
             )
         entries, tree, state = system.entries, system.tree, system.state
         M, Phi, S, a, b, left = (cast(getattr(entries, name)) for name in ("M", "Phi", "S", "a", "b", "tau"))

@@ -74,15 +74,15 @@ class Floor:
         known = {name: k for k, name in enumerate(system.tree.names)}
         names = [body for body, _ in points]
         if not names:
-            raise ModelError("floor: no points; give (body, (x, y, z)) for each that may touch")
+            raise ModelError("floor", "no points", "give (body, (x, y, z)) for each that may touch")
         for name in names:
             if name not in known:
                 told = nearest(str(name), tuple(map(str, known)))
-                raise ModelError(f"floor: body {name!r} is not of this tree; {told}")
+                raise ModelError("floor", f"body {name!r} is not of this tree", told)
         places = [checked(f"floor: body {b!r}", "point", x, (3,)) for b, x in points]
         up = checked("floor", "normal", normal, (3,))
         if not up.any():
-            raise ModelError("floor: field 'normal' is zero; give a direction, such as 0 0 1")
+            raise ModelError("floor", "field 'normal' is zero", "give a direction, such as 0 0 1")
         up = up / np.linalg.norm(up)
         weightless = tree.copy()
         weightless.graph["gravity"] = (0.0, 0.0, 0.0)
@@ -193,13 +193,13 @@ class Springs:
             most = 1.0 if name == "relax" else np.inf
             if value is not None and not 0.0 <= value <= most:
                 top = " to 1" if name == "relax" else " or more"
-                raise ModelError(f"springs: field {name!r} is {value!r}; give 0{top}")
+                raise ModelError("springs", f"field {name!r} is {value!r}", f"give 0{top}")
 
     def start(self, q: ArrayLike, qd: ArrayLike, stiffness: Sequence[float]) -> Floats:
         """(m, nx + N + 1) states, one for each stiffness [N/m]."""
         for k in stiffness:
             if not 0.0 < k < np.inf:
-                raise ModelError(f"springs: stiffness is {k!r}; give a number above 0 [N/m]")
+                raise ModelError("springs", f"stiffness is {k!r}", "give a number above 0 [N/m]")
         y = self.floor.start(q, qd)
         return np.array([[*y, np.log(k)] for k in stiffness])
 
@@ -243,7 +243,7 @@ class Springs:
     ) -> list[Record]:
         """Each row of y by one of scipy's methods; eps is relative and absolute."""
         if method not in SCIPY:
-            raise ModelError(f"springs: method is {method!r}; use one of {', '.join(SCIPY)}")
+            raise ModelError("springs", f"method is {method!r}", f"use one of {', '.join(SCIPY)}")
 
         def settle(y: NDArray[Any]) -> NDArray[Any]:
             return np.concatenate([self.floor.motion.settle(y[:, :-1]), y[:, -1:]], 1)

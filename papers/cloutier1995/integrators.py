@@ -62,7 +62,7 @@ class Rosenbrock:
                     break
                 h *= max(SAFETY * worst**SHRINK, LEAST) if np.isfinite(worst) else LEAST
                 if t + h == t:
-                    raise kkt.PivotreeError(f"rosenbrock: the step becomes too small at t = {t:.4g} s")
+                    raise kkt.PivotreeError("rosenbrock", f"the step becomes too small at t = {t:.4g} s")
             evaluations, rejected = evaluations + 1 + len(y) + 2 * tries, rejected + tries - 1
             begin, t, y = t, t + h if t + h < seconds else seconds, after
             steps.append((begin, h, tries, t, y))

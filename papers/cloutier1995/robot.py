@@ -31,10 +31,10 @@ def planar_robot(
     n = len(lengths)
     wide = [float(widths)] * n if isinstance(widths, int | float) else list(widths)
     for what, values in (("lengths", lengths), ("masses", masses), ("widths", wide)):
-        if n == 0 or len(values) != n or not np.isfinite(values).all():
-            raise ModelError(f"planar_robot: {what} is {values}; give one finite number for each of n links")
-        if not np.all(np.asarray(values) > 0.0):
-            raise ModelError(f"planar_robot: {what} is {values}; give numbers above zero")
+        finite = n > 0 and len(values) == n and np.isfinite(values).all()
+        if not finite or min(values) <= 0.0:
+            right = "numbers above zero" if finite else "one finite number for each of n links"
+            raise ModelError("planar_robot", f"{what} is {values}", f"give {right}")
     tree = new_tree(name, (0.0, -GRAVITY, 0.0))
     for k in range(n):
         length, width, mass = float(lengths[k]), float(wide[k]), float(masses[k])

@@ -38,7 +38,7 @@ def kernel(
 def order_of(method: str) -> str:
     """The pivot order of a method; OrderError for an unknown one."""
     if method not in METHODS:
-        raise kkt.OrderError(f"method {method!r}: is unknown; use {', '.join(METHODS)}")
+        raise kkt.OrderError(f"method {method!r}", "is unknown", f"use {', '.join(METHODS)}")
     return METHODS[method]
 
 

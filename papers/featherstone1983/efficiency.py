@@ -157,8 +157,9 @@ def lagrangian(system: System) -> Lagrangian:
     serial = np.array_equal(state.parent, np.arange(-1, n - 1)) and all(S.shape[1] == 1 for S in state.S)
     if not serial or state.wrench.any() or state.loops:
         raise ModelError(
-            f"{system.name}: is no chain of joints with one freedom, or is pushed, and the Lagrangian "
-            "form takes no other robot; use an order of equation (4)"
+            system.name,
+            "is no chain of joints with one freedom, or is pushed, and the Lagrangian form takes no other",
+            "use an order of equation (4)",
         )
     count, A = Tally(), [_pose(R, p) for R, p in zip(state.R, state.p, strict=True)]
     turn = [_screw(S[:, 0]) for S in state.S]

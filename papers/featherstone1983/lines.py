@@ -111,7 +111,7 @@ def read(text: str) -> Expr:
     while place < len(text.rstrip()):
         found = _TOKEN.match(text, place)
         if found is None:
-            raise PivotreeError(f"formula {text!r}: cannot read {text[place:]!r}")
+            raise PivotreeError(f"formula {text!r}", f"cannot read {text[place:]!r}")
         name, mark, place = found["name"], found["mark"], found.end()
         if name or mark == "(":
             written += "*" if open_ else ""
@@ -123,7 +123,7 @@ def read(text: str) -> Expr:
     try:
         result: Any = parse_expr(written, local_dict={**symbols, "inverse": INVERSE})
     except (SyntaxError, TypeError, ValueError, TokenError) as error:
-        raise PivotreeError(f"formula {text!r}: is no sum of products ({type(error).__name__})") from None
+        raise PivotreeError(f"formula {text!r}", f"is no sum of products ({type(error).__name__})") from None
     return result
 
 

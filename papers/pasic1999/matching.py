@@ -100,7 +100,9 @@ def solved(J: sp.csc_array, r: Floats) -> Floats:
     try:
         return splu(J).solve(r.ravel()).reshape(r.shape)
     except RuntimeError:
-        raise kkt.SingularError("matching matrix: is singular; use another number of subdomains") from None
+        raise kkt.SingularError(
+            "matching matrix", "is singular", "use another number of subdomains"
+        ) from None
 
 
 @dataclass(frozen=True)

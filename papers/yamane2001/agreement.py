@@ -92,11 +92,10 @@ def close(graph: Any, joint: str, order: str) -> Value:
         links = Links.of(system.refresh(q=q))
         return np.asarray(loop.C.T @ frame.T @ np.hstack(links.s))
 
-    m = loop.rows
-    if m >= len(system.state.qd):
+    m, freedoms = loop.rows, len(system.state.qd)
+    if m >= freedoms:
         raise kkt.PivotreeError(
-            f"closed: a {joint} joint has {m} rows, and the chain {len(system.state.qd)} freedoms; "
-            "give more links"
+            "closed", f"a {joint} joint has {m} rows, and the chain {freedoms} freedoms", "give more links"
         )
     q, qd, h = system.graph.graph["q"], system.state.qd, 1e-5
     here = H(q)

@@ -75,14 +75,14 @@ def exponent(n: Iterable[int], counts: Iterable[int]) -> float:
 def growth(progress: Progress, family: str, sizes: Iterable[int], orders: tuple[str, ...]) -> Growth:
     """Orders and the unit vector method, both readings, on members of a family."""
     if family not in FAMILIES:
-        raise ModelError(f"family {family!r} is unknown; use {', '.join(FAMILIES)}")
+        raise ModelError(f"family {family!r} is unknown", remedy=f"use {', '.join(FAMILIES)}")
     chosen = FAMILIES[family]
     counts: dict[str, list[Three]] = {name: [] for name in (*orders, WHOLE, FOLDED)}
     dof = []
     sizes = tuple(sizes)
     if len(sizes) < 3 or sizes[0] < 1:
         raise ModelError(
-            f"{family}: {len(sizes)} sizes show no growth; let least be 1 or more, most least + 2"
+            family, f"{len(sizes)} sizes show no growth", "let least be 1 or more, most least + 2"
         )
     for n in sizes:
         progress(f"{family}, {n} {chosen.variable}")

@@ -77,7 +77,7 @@ def joint_accelerations(system: kkt.System, *, printed: tuple[str, ...] = ()) ->
     order = [int(k) for k in system.structure.order]  # tip to base
     up = system.tree.parent
     if any(up[k] != above for k, above in zip(order, [*order[1:], -1], strict=True)):
-        raise kkt.ModelError(f"{system.name}: section 3 is for serial chains; give one")
+        raise kkt.ModelError(system.name, "section 3 is for serial chains", "give one")
     joints = [Joint.of(system, k, [order[i - 1]] if i else []) for i, k in enumerate(order)]
     last = len(joints) - 1
     t = [j.alone if "t" in printed else j.t for j in joints]
@@ -134,7 +134,7 @@ def readings(
     """
     for line in lines:
         if line not in PRINTED:
-            raise kkt.PivotreeError(f"setting lines: {line!r} is unknown; use {', '.join(PRINTED)}")
+            raise kkt.PivotreeError("setting lines", f"{line!r} is unknown", f"use {', '.join(PRINTED)}")
     between("n", n, 3)
     system = family_of(family).system(n)
     exact = kkt.certify(system, 20)
