@@ -28,6 +28,7 @@ from pivotree.kkt.machine.kinematics import arguments, entries
 from pivotree.kkt.matrix.configuration import Configuration
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.model.tree import BodyTree
+from pivotree.kkt.tape.derivatives import inertia_slots
 from pivotree.kkt.tape.player import elimination_of, run, signed
 from pivotree.kkt.tape.tape import Tape
 
@@ -128,7 +129,7 @@ def closed_form(
     qdd = [ring.shown(x) for x in _accelerations(system, solution)]
     inertia = None
     if tape.inertia is not None:
-        rows = signed(values, tape.joint_space_inertia(system))
+        rows = signed(values, inertia_slots(system, tape))
         inertia = sympy.Matrix([[ring.shown(x) for x in row] for row in rows])
     return ClosedForm(
         tape.program.name,

@@ -75,11 +75,11 @@ from .scale.large import LargeSolution as LargeSolution
 from .scale.large import solve_large as solve_large
 from .solution.columns import Derivatives as Derivatives
 from .solution.columns import derivatives as derivatives
+from .solution.columns import joint_space_inertia as joint_space_inertia
 from .solution.columns import joint_space_inverse as joint_space_inverse
 from .solution.conditioning import Conditioning as Conditioning
 from .solution.conditioning import conditioning as conditioning
 from .solution.eliminate import eliminate as eliminate
-from .solution.eliminate import joint_space_inertia as joint_space_inertia
 from .solution.factor import Factor as Factor
 from .solution.factor import factor as factor
 from .solution.inverse_dynamics import InverseDynamics as InverseDynamics

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from flint import fmpq
 from sympy import Identity, Inverse, MatAdd, MatMul, MatPow, MatrixExpr, MatrixSymbol, Transpose, ZeroMatrix
 
-from pivotree.kkt.program.program import BlockReader, Instruction
+from pivotree.kkt.program import BlockReader, Instruction
 
 STAR = "*"  # behind the name of a letter that is transposed; a symmetric block is never written so
 Word = tuple[str, ...]

@@ -23,7 +23,8 @@ from flint import Ordering, fmpq, fmpz_mpoly, fmpz_mpoly_ctx
 from numpy.typing import NDArray
 from sympy import Identity, Inverse, MatAdd, MatMul, MatPow, MatrixExpr, MatrixSymbol, Transpose, ZeroMatrix
 
-from pivotree.kkt.program.program import BlockReader, Instruction, Ref
+from pivotree.kkt.program.program import Instruction, Ref
+from pivotree.kkt.program.readers import BlockReader
 
 LARGEST = 3000
 

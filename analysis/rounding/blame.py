@@ -18,7 +18,8 @@ from pivotree import kkt, orderings
 from pivotree.kkt import Block, Matrix, OrderError, PivotreeError, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.base.foreign import is_whole
-from pivotree.kkt.program.program import Bodies, Program, step_bodies
+from pivotree.kkt.program.program import Program
+from pivotree.kkt.program.readers import Bodies, step_bodies
 from pivotree.kkt.rounding.contributions import Linearised, linearised
 from pivotree.kkt.solution.matrix import tape_of
 from pivotree.kkt.tape.tape import Tape

@@ -37,7 +37,7 @@ from ..model.tree import BodyTree
 from ..order.sequence import PivotSequence, as_sequence, plan
 from ..program.joint_space import SOLVERS
 from ..program.residual_program import residual_program
-from ..tape.derivatives import DERIVED, differentiated
+from ..tape.derivatives import DERIVED, differentiated, inertia_slots
 from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for, trace
 from . import store
@@ -452,7 +452,7 @@ def taken(recorder: Recorder, place: list[int], slots: NDArray[np.int64]) -> NDA
 def slots_of(output: str, tape: Tape, system: System) -> NDArray[np.int64]:
     """Signed slots of the tape: qdd (N,), pdd and f (n, 6), inertia (N, N), lambda (rows,)."""
     if output == "inertia":
-        return tape.joint_space_inertia(system)
+        return inertia_slots(system, tape)
     return getattr(tape.unknowns(system), "lam" if output == "lambda" else output)
 
 

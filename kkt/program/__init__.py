@@ -1,6 +1,5 @@
 """The trace of an order as a program on blocks: fronts, brackets, rotations, composites."""
 
-from .program import BlockReader, Instruction, Program
-from .residual_program import trace_substitution
+import lazy_loader
 
-__all__ = ["BlockReader", "Instruction", "Program", "trace_substitution"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

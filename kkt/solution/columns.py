@@ -25,7 +25,7 @@ from ..proof.certify import BITS_PER_DIGIT, bits_for, entries_in_balls, proved_b
 from ..proof.idle import beyond_range, wider
 from ..proof.soundness import by_chance, named, refusal
 from ..proof.trust import ball_of, bound, longer, mark
-from ..tape.derivatives import BY, differentiated, inverse_rights, inverse_slots
+from ..tape.derivatives import BY, differentiated, inertia_slots, inverse_rights, inverse_slots
 from ..tape.inputs import Given, codes_of
 from ..tape.player import first_bad, read_in, rounded_entries, run, signed
 from ..tape.tape import Columns, Solved, Tape, lower
@@ -74,6 +74,28 @@ def solved(system: System, tape: Tape, format: Format, rhs: ArrayLike) -> Column
         nonzeros=int(np.count_nonzero(slots)),
         operations=longer.length - tape.length,
     )
+
+
+def joint_space_inertia(
+    system: System, order: OrderLike | Tape, format: str | Format = "float64"
+) -> NDArray[Any]:
+    """The N x N matrix H Phi M Phi* H* of equation (3) [kg m^2, kg m, kg], in the tree's order.
+
+    It is the Schur complement that remains when an order eliminates all pdd and f before any qdd,
+    as crbm does.  Raises OrderError for other orders, FormatError for formats that are no floats.
+
+    >>> M = pt.joint_space_inertia(pt.build(pt.chain(3)), pt.orderings.get("crbm"))
+    >>> M.shape, np.allclose(M, M.T)
+    ((3, 3), True)
+    """
+    require_system(system)
+    chosen = get_format(format)
+    tape = tape_for(system, order)
+    slots = inertia_slots(system, tape)
+    if not chosen.on_arrays:
+        raise FormatError(f"format {chosen.name!r}", "joint_space_inertia needs a floating-point format")
+    _, _, v = run(tape, system.entries, chosen)
+    return chosen.shown(signed(v, slots))
 
 
 def joint_space_inverse(system: System, order: OrderLike | Tape, format: str | Format = "float64") -> Solved:

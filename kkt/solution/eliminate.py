@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..arithmetic import Format, get_format
 from ..arithmetic.formats import precision
@@ -16,7 +16,7 @@ from ..base.errors import FormatError, LoopError, ModelError, OrderError, Singul
 from ..base.foreign import is_whole
 from ..matrix.blocks import Block
 from ..matrix.entries import UNIT, Entries, assemble
-from ..matrix.system import System, require_system
+from ..matrix.system import System
 from ..order.sequence import OrderLike
 from ..program.tracer import require_general
 from ..proof.certify import certify
@@ -24,7 +24,7 @@ from ..proof.soundness import at_fault, in_balls, judged
 from ..proof.trust import longer, of_slots
 from ..rounding.contributions import reached
 from ..rounding.observe import Observation, seen
-from ..tape.player import elimination_of, first_bad, number_of, read_in, run, signed
+from ..tape.player import elimination_of, first_bad, number_of, read_in, run
 from ..tape.tape import Elimination, StepRecord, Tape
 from ..tape.trace import tape_for
 
@@ -215,27 +215,6 @@ def _in_balls(
     steps = _steps(tape, chosen, watched, reference, reach, entries)
     found = elimination_of(system, tape, chosen, solution, steps, None)
     return in_balls(system, found, proved.bits)
-
-
-def joint_space_inertia(
-    system: System, order: OrderLike | Tape, format: str | Format = "float64"
-) -> NDArray[Any]:
-    """The N x N matrix H Phi M Phi* H* of equation (3) [kg m^2, kg m, kg], in the tree's order.
-
-    It is the Schur complement that remains when an order eliminates all pdd and f before any qdd,
-    as crbm does.  Raises OrderError for other orders, FormatError for formats that are no floats.
-
-    >>> M = pt.joint_space_inertia(pt.build(pt.chain(3)), pt.orderings.get("crbm"))
-    >>> M.shape, np.allclose(M, M.T)
-    ((3, 3), True)
-    """
-    require_system(system)
-    chosen = get_format(format)
-    slots = (tape := tape_for(system, order)).joint_space_inertia(system)
-    if not chosen.on_arrays:
-        raise FormatError(f"format {chosen.name!r}", "joint_space_inertia needs a floating-point format")
-    _, _, v = run(tape, system.entries, chosen)
-    return chosen.shown(signed(v, slots))
 
 
 # -- a record for each pivot ----------------------------------------------------------------------

@@ -16,7 +16,7 @@ from ..matrix.system import System
 from ..model.joints import GENERAL, TYPES, brackets
 from ..program.columns import Closing, ContinuedProgram, Motion, MotionColumns, Pair, Pairs, Right, solve
 from ..program.program import Program, Writer
-from .emit import mirrored
+from .emit import Scalars, mirrored
 from .inputs import Given
 from .tape import Tape, lower
 
@@ -157,6 +157,29 @@ def inverse_rights(columns: ContinuedProgram, also: Sequence[Block] = ()) -> lis
         later = {b for b in joints if when[b] >= when[block]}
         rights.append(Right({block: w.eye(size)}, later.union(also)))
     return rights
+
+
+def inertia_slots(system: System, tape: Tape) -> Scalars:
+    """(N, N) signed slots of H Phi M Phi* H*, bodies in the tree's order.
+
+    Raises OrderError for an order that does not eliminate all pdd and f before any qdd.
+    """
+    offset = system.tree.offset
+    N = int(offset[-1])
+    matrix = np.zeros((N, N), dtype=np.int64)
+    if N and tape.inertia is None:
+        raise OrderError(
+            f"order {tape.program.name!r}",
+            "does not leave all qdd to the end, so that no joint-space inertia appears",
+            "use crbm",
+        )
+    if tape.inertia is not None:
+        at = [
+            np.arange(offset[k], offset[k + 1])
+            for k in (system.structure.index[b] for b in tape.program.inertia_bodies)
+        ]
+        matrix[np.ix_(*[np.concatenate(at)] * 2)] = tape.inertia[:N, :N]  # multipliers follow
+    return matrix
 
 
 def inverse_slots(system: System, found: Any) -> NDArray[np.int64]:

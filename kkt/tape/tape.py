@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,15 @@ from ..base.errors import OrderError
 from ..base.shown import Shown, Tabled
 from ..matrix.blocks import Block
 from ..matrix.system import System
-from ..program.program import Bodies, Owners, Program, diagonal
+from ..program.program import Program
 from ..program.tracer import as_counted
 from ..structure.symbolic import SymbolicFactor
 from .emit import Scalars
 from .inputs import UNKNOWNS, InputSlots, near_centres
 from .lowering import Lowering, Patterns
+
+if TYPE_CHECKING:
+    from ..program.readers import Bodies
 
 KEEP = 60_000_000  # a tape up to this long is kept for the next number type
 SHARED = 3_000_000  # a tape up to this long leaves its templates for the next order
@@ -94,7 +97,7 @@ class Tape(Shown):
         """(last - first,) which of these operations make or use the diagonal blocks D_k."""
         return self._of_instructions(self._diagonal, first, last)
 
-    def bodies(self, first: int, last: int, step: NDArray[np.integer]) -> Owners:
+    def bodies(self, first: int, last: int, step: NDArray[np.integer]) -> NDArray[np.int64]:
         """(last - first,) the body of each of these operations, at steps ``step``; -1 for none."""
         instruction = self._of_instructions(np.arange(len(self.first) - 1), first, last)
         return self._bodies.of(instruction, step)
@@ -106,34 +109,16 @@ class Tape(Shown):
         bounds = np.clip(self.first[low : high + 1], first, last)
         return np.repeat(values[low:high], np.diff(bounds))
 
-    def joint_space_inertia(self, system: System) -> Scalars:
-        """(N, N) signed slots of H Phi M Phi* H*, bodies in the tree's order.
-
-        Raises OrderError for an order that does not eliminate all pdd and f before any qdd.
-        """
-        offset = system.tree.offset
-        N = int(offset[-1])
-        matrix = np.zeros((N, N), dtype=np.int64)
-        if N and self.inertia is None:
-            raise OrderError(
-                f"order {self.program.name!r}",
-                "does not leave all qdd to the end, so that no joint-space inertia appears",
-                "use crbm",
-            )
-        if self.inertia is not None:
-            at = [
-                np.arange(offset[k], offset[k + 1])
-                for k in (system.structure.index[b] for b in self.program.inertia_bodies)
-            ]
-            matrix[np.ix_(*[np.concatenate(at)] * 2)] = self.inertia[:N, :N]  # multipliers follow
-        return matrix
-
     @cached_property
     def _bodies(self) -> Bodies:
+        from ..program.readers import Bodies
+
         return Bodies(self.program, self.inputs.parent)
 
     @cached_property
     def _diagonal(self) -> NDArray[np.bool_]:
+        from ..program.readers import diagonal
+
         return diagonal(self.program)
 
     def reads(self, system: System) -> bool:

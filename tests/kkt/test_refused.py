@@ -21,7 +21,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import Custom, Mixed, get_format
 from pivotree.kkt.machine.forward_dynamics import system_to_trace
-from pivotree.kkt.program.program import BlockReader, Instruction
+from pivotree.kkt.program import BlockReader, Instruction
 from pivotree.kkt.rounding import observe
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 from pivotree.kkt.theorem.motion import sides_of
