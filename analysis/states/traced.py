@@ -392,12 +392,12 @@ def answers(
 
 
 def _run(tape: Tape, chosen: Format, v: NDArray[Any], states: int) -> None:
-    from pivotree.kkt.arithmetic import floats
+    from pivotree.kkt.arithmetic import floats, grids
 
     if isinstance(chosen, Hardware):
         played(tape, Runner(floats.lanes_native), v)
     elif isinstance(chosen, Binary) and chosen.rounding == "nearest":
-        played(tape, Runner(floats.lanes_nearest, chosen.grid), v)
+        played(tape, Runner(grids.lanes_nearest, chosen.grid), v)
     else:
         for column in v.T[:states]:
             column[:] = played(tape, chosen.runner(tape), column.copy())

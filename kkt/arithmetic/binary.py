@@ -82,8 +82,8 @@ class Binary(Format):
 
     @property
     def grid(self) -> NDArray[Any]:
-        """(1,) the format as a record for compiled loops (:data:`.floats.GRID`)."""
-        from . import floats
+        """(1,) the format as a record for compiled loops (:data:`.grids.GRID`)."""
+        from . import grids
 
         return np.array(
             [
@@ -95,18 +95,18 @@ class Binary(Format):
                     self.largest,
                     math.inf if self.infinite else math.nan,
                     self.smallest,
-                    floats.mixed_seed(self.seed),
+                    grids.mixed_seed(self.seed),
                 )
             ],
-            dtype=floats.GRID,
+            dtype=grids.GRID,
         )
 
     def cast(self, x: NDArray[Any]) -> NDArray[Any]:
-        from . import floats
+        from . import grids
 
         values = np.ascontiguousarray(x, dtype=np.float64)
         out = np.empty_like(values)
-        floats.cast(values.ravel(), self.grid, out.reshape(-1))
+        grids.cast(values.ravel(), self.grid, out.reshape(-1))
         return out
 
     def runner(self, tape: Any) -> Runner:
@@ -123,10 +123,10 @@ class Rounded(Runner):
     def record(
         self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
     ) -> None:
-        from . import floats
+        from . import grids
 
         first = np.zeros(len(chunk), dtype=np.int8)
-        floats.rounded(chunk, v, first, first - np.int8(1), self.grid, self.done, (x, y, r))
+        grids.rounded(chunk, v, first, first - np.int8(1), self.grid, self.done, (x, y, r))
         self.done += len(chunk)
 
 
@@ -199,9 +199,9 @@ class Fixed(Format):
             return np.where(np.abs(k) <= self.top, k, np.nan) * 2.0**-self.fraction
 
     def runner(self, tape: Any) -> Runner:
-        from . import floats
+        from . import grids
 
-        return Runner(floats.fixed, 2.0**self.fraction, float(self.top))
+        return Runner(grids.fixed, 2.0**self.fraction, float(self.top))
 
 
 # by name ----------------------------------------------------------------------------------------

@@ -144,7 +144,7 @@ class ByRole(Runner):
         self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
     ) -> None:
         """x and y are the operands before they are rounded to the operation's format."""
-        from . import floats
+        from . import grids
 
         inside: Any = 0
         kind: Any = 0
@@ -155,7 +155,7 @@ class ByRole(Runner):
                 kind = self.kind_of[self.tape.bodies(*here, chunk.step)]
         which = kind, inside, chunk.op
         result, operand = self.result[which], self.operand[which]
-        floats.rounded(chunk, v, result, operand, self.grids, self.done, (x, y, r))
+        grids.rounded(chunk, v, result, operand, self.grids, self.done, (x, y, r))
         self.done += len(chunk)
 
 
@@ -164,8 +164,8 @@ def _grid(part: Format) -> NDArray[Any]:
         return part.grid
     if part.dtype is np.float32:
         return Binary("float32", 24).grid
-    from . import floats
+    from . import grids
 
-    native = np.zeros(1, dtype=floats.GRID)
-    native["mode"] = floats.NATIVE
+    native = np.zeros(1, dtype=grids.GRID)
+    native["mode"] = grids.NATIVE
     return native

@@ -26,7 +26,6 @@ from ..base.compiled import njit
 from ..base.errors import FormatError
 from .floats import _two_product, _two_sum, pairs
 from .formats import SQRT, Chunk, Format, Runner
-from .objects import InObjects, Read, leading, of_any, read_once, size
 
 
 @njit(cache=True, error_model="numpy")
@@ -205,10 +204,12 @@ def shadow_of(format: Format, v: Values) -> Shadow:
 
     Fractions and balls need no second run: they know their error.
     """
-    if format.kind in ("exact", "ball"):
-        return Own()
     if isinstance(v, np.ndarray) and format.kind == "float":
         return DoublePairs(v)
+    from .parts import Long, Own
+
+    if format.kind in ("exact", "ball"):
+        return Own()
     return Long(v, 2 * math.ceil(format.digits or -math.log10(format.unit)) + 40)
 
 
@@ -225,80 +226,6 @@ class DoublePairs:
         own = np.sign(slots) * self.v[np.abs(slots)]
         with np.errstate(all="ignore"):
             return np.abs((np.asarray(values, dtype=float) - own.real) - own.imag), np.abs(own.real)
-
-
-class Long:
-    """A shadow in floating-point numbers of any precision, by python-flint; it is slow."""
-
-    def __init__(self, v: Values, digits: int) -> None:
-        self.bits: int = int(digits * 3.33) + 16
-        parts = read_once(of_any, v.tolist() if isinstance(v, np.ndarray) else v)
-        with flint.ctx.workprec(self.bits):
-            self.v: list[Any] = [_long(*part) if part else flint.arf("nan") for part in parts]
-
-    def follow(self, chunk: Chunk) -> None:
-        InObjects(self.bits).run(chunk, self.v)
-
-    def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        with flint.ctx.workprec(self.bits):
-            own = [self.v[s] if s >= 0 else -self.v[-s] for s in slots.tolist()]
-            off = [self._distance(x, s) for x, s in zip(values, own, strict=True)]
-            return np.array(off, dtype=float), np.abs([_pair(s)[0] for s in own])
-
-    def _distance(self, value: Any, exact: Any) -> float:
-        """|value - exact| in this precision, rounded to a double; nan where value is not finite."""
-        part = of_any(value)
-        return abs(_pair(exact - _long(*part))[0]) if part else float("nan")
-
-
-class Own:
-    """No second run: for fractions, which are exact, and balls, which carry an error bound."""
-
-    def follow(self, chunk: Chunk) -> None:
-        """There is nothing to follow."""
-
-    def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        parts = [of_any(x) for x in values]
-        scale = [
-            (size(*leading(part)) if part.numerator else 0.0) if part else float("nan") for part in parts
-        ]
-        off = [float(x.rad()) if hasattr(x, "rad") else 0.0 for x in values]
-        return np.array(off, dtype=float), np.array(scale, dtype=float)
-
-
-def _long(numerator: int, denominator: int, power: int) -> Any:
-    found = flint.arf((numerator, power))
-    return found if denominator == 1 else found / flint.arf((denominator, 0))
-
-
-def _pair(x: Any) -> tuple[float, float]:
-    """The double nearest to x and the rest; float() of these numbers truncates, hence two steps."""
-    high = float(x)
-    if not np.isfinite(high):
-        return high, 0.0
-    high += float(x - high)
-    return high, float(x - high)
-
-
-def linearise_objects(
-    read: Read, bits: int, op: NDArray[Any], x: Values, y: Values, r: Values, error: Floats, slopes: Floats
-) -> None:
-    """As :func:`linearise`, for objects (m,): errors in units of 2^-bits, derivatives at the run's values.
-
-    Errors are found in more than twice as many bits; one that is not a number stays so.
-    """
-    k = 0
-    with flint.ctx.workprec(2 * bits + 64):
-        unit, none = flint.arf((1, bits)), flint.arf("nan")
-        parts = read_once(read, [*x, *y, *r])
-        numbers = [_long(*part) if part else none for part in parts]
-        triples = zip(op.tolist(), *(numbers[j * len(op) :][: len(op)] for j in range(3)), strict=True)
-        for i, (kind, u, w, t) in enumerate(triples):
-            right = u * w if kind == 2 else u + w if kind == 0 else u - w if kind == 1 else u / w
-            error[i] = float((t - right) * unit)
-            if kind > 1:
-                slopes[k] = (float(w), float(u)) if kind == 2 else (float(1 / w), float(-t / w))
-                k += 1
 
 
 # residues modulo a prime ------------------------------------------------------------------------

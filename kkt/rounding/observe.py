@@ -11,16 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import objects, shadows
+from ..arithmetic import shadows
 from ..arithmetic.formats import Chunk, Format, Runner, precision
-from ..arithmetic.objects import InObjects, leading, of_any, read_once, size
+from ..arithmetic.objects import InObjects
 from ..arithmetic.shadows import Shadow, residue, shadow_of
 from ..base.errors import FormatError
 from ..matrix.blocks import Block
@@ -79,14 +79,18 @@ class Watch:
         self.bits: int = bits
         self.residues: NDArray[np.int64] | None = residues
         self.arrays: bool = format.on_arrays  # else numbers are objects
-        self.log_unit: float = math.log2(format.unit) if format.unit else -math.inf  # of what runs
-        self.read: objects.Read = of_any
-        self.runner: Runner = format.runner(tape) if self.arrays else InObjects(bits)
-        number = None if self.arrays else number or number_of(format)
-        if format.kind == "mp":
-            self.read, self.log_unit = objects.of_mpf, -float(number.context.prec)  # type: ignore[union-attr]
-        if format.kind == "ball":
-            self.read, self.log_unit = objects.of_ball, -float(bits)
+        if self.arrays:
+            number = None
+            self.runner: Runner = format.runner(tape)
+            self.log_unit: float = math.log2(format.unit)  # of what runs
+            self.looked: Callable[..., None] = shadows.looked
+        else:
+            from ..arithmetic import parts
+
+            number = number or number_of(format)
+            self.runner = InObjects(bits)
+            self.read, self.log_unit = parts.reader_of(format, number, bits)
+            self.looked = partial(parts.looked, self.read, -self.log_unit)
         with precision(bits):
             self.v: Values = started(tape, entries, number or format)
         self.room: int = min(PIECE if self.arrays else 1 << 13, tape.length)  # operations of a piece, at most
@@ -105,10 +109,7 @@ class Watch:
             cancelled, absorbed, _ = here
             if self.shadow is not None:
                 self.shadow.follow(chunk)
-            if self.arrays:
-                shadows.looked(chunk.op, x, y, r, *here)
-            else:
-                objects.looked(self.read, -self.log_unit, chunk.op, x, y, r, *here)
+            self.looked(chunk.op, x, y, r, *here)
             if self.residues is not None:
                 shadows.follow(chunk, self.residues, zero)
                 _zeros_told(chunk.op < 2, zero[: len(chunk)], cancelled, absorbed)
@@ -137,6 +138,8 @@ def _zeros_told(
 def _largest(v: Values) -> float:
     if not isinstance(v, list):
         return float(np.abs(v).max())
+    from ..arithmetic.parts import leading, of_any, read_once, size
+
     parts = read_once(of_any, v)
     return max((size(*leading(part)) for part in parts if part and part.numerator), default=0.0)
 

@@ -10,7 +10,7 @@ from hostile_words import COMMANDS, GOOD, HOSTILE, positional, words
 
 from pivotree import kkt, orderings
 from pivotree.analysis import cli
-from pivotree.kkt.arithmetic.formats import Custom
+from pivotree.kkt.arithmetic import Custom
 from pivotree.kkt.base.foreign import foreign
 
 

@@ -11,7 +11,7 @@ from helpers import system_of, tape_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis.comparison import compare, reached_bits
-from pivotree.kkt.arithmetic import SQRT, Custom, get_format, objects, shadows
+from pivotree.kkt.arithmetic import SQRT, Custom, get_format, parts, shadows
 from pivotree.kkt.arithmetic.formats import Chunk
 from pivotree.kkt.base.errors import FormatError
 from pivotree.kkt.rounding.observe import Watch, seen
@@ -110,8 +110,8 @@ def test_every_operation_against_fractions(name, monkeypatch):
 
     def kept(self):
         for piece in step(self):
-            read = objects.of_ball if name.startswith("ball") else objects.of_any
-            numbers = [[objects.fraction(read(x)) for x in column] for column in (piece.x, piece.y, piece.r)]
+            read = parts.of_ball if name.startswith("ball") else parts.of_any
+            numbers = [[parts.fraction(read(x)) for x in column] for column in (piece.x, piece.y, piece.r)]
             pieces.append((piece.chunk.op.copy(), numbers, piece.cancelled.copy(), piece.absorbed.copy()))
             yield piece
 
@@ -160,7 +160,7 @@ def test_absorption_in_any_number_of_digits():
     x = np.array([number(1.0), number(1.0)], dtype=object)
     y = np.array([small, number.context.ldexp(3, 1 - bits)], dtype=object)
     columns = np.zeros(2, dtype=np.int64), np.zeros(2), np.zeros(2)
-    objects.looked(objects.of_mpf, bits, op, x, y, x + y, *columns)
+    parts.looked(parts.of_mpf, bits, op, x, y, x + y, *columns)
     assert columns[1][0] == bits and columns[1][1] < 2.0
 
 
