@@ -64,7 +64,7 @@ def overheads(spec: str, order: str, repeat: int) -> tuple[Tape, dict[str, float
             "untraced": untraced,
             "cancelled + absorbed, by pivot": lambda: observe(tape, entries, FLOAT32),
             "double-double shadow with the first": lambda: observe(tape, entries, FLOAT32, "dd"),
-            "blame": lambda: linearised(tape, entries, FLOAT32).contributions({slot: 1.0}, False),
+            "blame": lambda: linearised(tape, entries, FLOAT32).swept({slot: 1.0}, False)[0],
         },
         repeat,
     )

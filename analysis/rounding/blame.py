@@ -176,7 +176,7 @@ def _sizes(pair: Pair) -> np.ndarray:
 def _of_output(system: Any, answers: _Answers, which: int | None, chosen: Format, top: int) -> Blame:
     j = answers.worst() if which is None else which
     true = float(answers.errors[j])
-    found = answers.pair.contributions({answers.slots[j]: 1.0}, keep=False)
+    found = answers.pair.swept({answers.slots[j]: 1.0}, keep=False)[0]
     found /= answers.scale[j]
     total = float(found.sum())
     why: str | None = None
@@ -237,7 +237,7 @@ def _of_pivot(
     """Blame for a pivot that vanished: its own value against its shadow's."""
     block, step, slot, value = bad
     true = answers.errors[answers.worst() if which is None else which]
-    found = answers.pair.contributions({slot: 1.0}, keep=False)
+    found = answers.pair.swept({slot: 1.0}, keep=False)[0]
     shadow = answers.pair.shadowed(slot)
     why = f"pivot {block} at step {step + 1} became {'zero' if value == 0.0 else 'not a number'}, "
     if np.isfinite(shadow):

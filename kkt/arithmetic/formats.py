@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ADD = 0
-"""A sum; one of the codes of operations on tapes and in functions of :class:`Custom`.
+"""A sum; one of the codes of operations on tapes and in functions of :class:`kkt.arithmetic.Custom`.
 
 >>> from pivotree.kkt.arithmetic import ADD, Custom
 >>> fixed = Custom("fixed", 2.0**-16, lambda op, x, y: round((x + y) * 2**16) / 2**16)

@@ -79,6 +79,7 @@ class Watch:
         self.bits: int = bits
         self.residues: NDArray[np.int64] | None = residues
         self.arrays: bool = format.on_arrays  # else numbers are objects
+        self.read: Callable[[Any], Any] | None = None  # takes objects apart
         if self.arrays:
             number = None
             self.runner: Runner = format.runner(tape)

@@ -22,7 +22,6 @@ from ..program.tracer import require_general
 from ..proof.certify import certify
 from ..proof.soundness import at_fault, in_balls, judged
 from ..proof.trust import longer, of_slots
-from ..rounding.contributions import reached
 from ..rounding.observe import Observation, seen
 from ..tape.player import elimination_of, first_bad, number_of, read_in, run
 from ..tape.tape import Elimination, StepRecord, Tape
@@ -68,7 +67,7 @@ def eliminate(
 
     With ``records`` False, rounding is not observed, which is faster.  With ``reach`` True, what
     each pivot's rounding leaves in qdd is recorded (``StepRecord.reached``,
-    :mod:`kkt.rounding.contributions`).  ``reference`` is the certified solution (:func:`kkt.certify`)
+    :mod:`kkt.rounding.reached`).  ``reference`` is the certified solution (:func:`kkt.certify`)
     from which the errors of records are measured.
 
     ``refine`` is a number of corrections in the same format, whose ``residual`` is that of inverse
@@ -238,8 +237,12 @@ def _steps(
         return ()
     solution, pivots = watched.answer
     bits = watched.ball_bits
-    with precision(bits):
-        units = reached(tape, entries, chosen, number, bits) if reach else None
+    units = None
+    if reach:
+        from ..rounding.reached import reached
+
+        with precision(bits):
+            units = reached(tape, entries, chosen, number, bits)
     factor = tape.program.symbolic
     assert factor is not None
     count = factor.plan.groups

@@ -167,7 +167,7 @@ def test_recorded_operands_explain_the_whole_error(name, order):
     slot = int(tape.solution[kkt.Block("qdd", system.tree.names[0])][0, 0])
     error = run.output(slot) - run.shadowed(slot)
     assert abs(error) > 1e-5
-    assert float(run.contributions({slot: 1.0}).sum()) == pytest.approx(error, rel=1e-6)
+    assert float(run.swept({slot: 1.0})[0].sum()) == pytest.approx(error, rel=1e-6)
 
 
 def test_a_mixture_of_one_format_is_that_format():
