@@ -38,7 +38,6 @@ from .model.gallery import comb as comb
 from .model.gallery import random_tree as random_tree
 from .model.gallery import star as star
 from .model.load import Named as Named
-from .model.load import find_robot as find_robot
 from .model.load import from_spec as from_spec
 from .model.load import load as load
 from .model.load import named_models as named_models
@@ -52,6 +51,7 @@ from .model.mjcf import read_mjcf as read_mjcf
 from .model.modelfile import read_loops as read_loops
 from .model.modelfile import read_model as read_model
 from .model.modelfile import write_model as write_model
+from .model.robots import find_robot as find_robot
 from .model.tree import BodyTree as BodyTree
 from .model.tree import InertiaWarning as InertiaWarning
 from .model.tree import add_body as add_body

@@ -19,7 +19,7 @@ NEEDS_A_PAGE = {"pivotree.analysis.explorer.widget"}  # a notebook, and somebody
 NEEDS = {  # what an extra of pivotree installs, by the module whose examples ask for it
     "pivotree.kkt.machine.to_jax": "jax",
     "pivotree.kkt.model.mjcf": "mujoco",
-    "pivotree.kkt.model.load": "example_robot_data",
+    "pivotree.kkt.model.robots": "example_robot_data",
 }
 PARSER = doctest.DocTestParser()
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -20,7 +20,7 @@ from pivotree.analysis.report.make import prepare
 from pivotree.analysis.states.sample import draw, drawn_system, system_at
 from pivotree.analysis.study.measure import OK, States, measure
 from pivotree.analysis.study.measure import SINGULAR as UNSOLVABLE
-from pivotree.kkt.model.joints import rotation_vector
+from pivotree.kkt.model.spatial import rotation_vector
 from pivotree.kkt.theorem.ranges import ranges_of
 
 FIELD = Path(__file__).parent / "models" / "field"

@@ -32,8 +32,9 @@ from pivotree.kkt.matrix.entries import Entries, Pattern, assemble
 from pivotree.kkt.matrix.redundancy import following, unfollowed
 from pivotree.kkt.matrix.state import State, kinematics, node_field
 from pivotree.kkt.matrix.system import SHARE, unopposed
-from pivotree.kkt.model.joints import JointTerms, quaternion_to_vector
+from pivotree.kkt.model.joints import JointTerms
 from pivotree.kkt.model.loops import Loop, kept
+from pivotree.kkt.model.rotations import quaternion_to_vector
 from pivotree.kkt.model.tree import BodyTree
 from pivotree.kkt.theorem import ranges as plain
 from pivotree.kkt.theorem.ranges import ANGLE, SHIFT, Limits, Ranges

@@ -27,7 +27,8 @@ from ..matrix.closures import closures, constraint_rows
 from ..matrix.configuration import Configuration
 from ..matrix.entries import bias, joint_rates, velocities
 from ..matrix.system import System
-from ..model.joints import GENERAL, TYPES, from_quaternion
+from ..model.joints import GENERAL, TYPES
+from ..model.rotations import from_quaternion
 from ..model.spatial import force_transform, matmul, matvec, spatial_inertia
 from ..program.columns import ContinuedProgram
 from ..program.program import Instruction, Program, Ref

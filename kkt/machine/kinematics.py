@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from ..matrix.closures import closures, constraint_rows
 from ..matrix.configuration import Configuration
 from ..matrix.entries import Entries, bias, joint_rates, velocities
-from ..model.joints import GENERAL, TYPES, from_quaternion
+from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop, turned
+from ..model.rotations import from_quaternion
 from ..model.spatial import (
     Array,
     force_transform,

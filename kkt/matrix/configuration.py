@@ -27,15 +27,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError
-from ..model.joints import (
-    GENERAL,
-    TYPES,
-    commute,
-    exponential,
-    from_quaternion,
-    quaternion_to_vector,
-    to_quaternion,
-)
+from ..model.joints import GENERAL, TYPES
+from ..model.rotations import commute, exponential, from_quaternion, quaternion_to_vector, to_quaternion
 from ..model.spatial import cross, matvec
 from ..model.tree import BodyTree
 from .state import coordinates

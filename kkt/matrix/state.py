@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.errors import ModelError, nearest
 from ..base.shown import Shown
 from ..model.fields import Floats, checked, shape_of
-from ..model.joints import GENERAL, TYPES, JointTerms, exponential, quaternion_to_vector
+from ..model.joints import GENERAL, TYPES, JointTerms
 from ..model.spatial import CACHED, matmul, matvec
 from ..model.tree import BodyTree
 
@@ -126,6 +126,8 @@ def kinematics(tree: BodyTree, q: Floats, qd: Floats) -> tuple[Floats, Floats, S
     for kind, bodies in tree.by_joint.items():
         # S of general joints is constant, and S q a screw
         if kind == GENERAL:
+            from ..model.rotations import exponential
+
             for k in bodies.tolist():
                 qk = q[tree.offset[k] : tree.offset[k + 1]]
                 columns[tree.offset[k] : tree.offset[k + 1]] = tree.S[k].T
@@ -190,6 +192,8 @@ def _joint_coordinates(tree: BodyTree, k: int, x: Any) -> Floats:
         array = checked(where, "q", x, shape)
         if not array[-4:].any():
             raise ModelError(where, "field 'q' holds a quaternion of zeros", "give x, y, z, w of any length")
+        from ..model.rotations import quaternion_to_vector
+
         vector = quaternion_to_vector(array[-4:])
         return vector if kind == "spherical" else np.concatenate([vector, array[:3]])
     return checked(where, "q", x if shape else [x], (dof,), f"{dof} numbers for its {kind} joint")

@@ -1,8 +1,8 @@
 from .gallery import IN_PLANE as IN_PLANE
 from .gallery import box as box
 from .joints import GENERAL as GENERAL
-from .joints import from_quaternion as from_quaternion
-from .load import robot_files as robot_files
-from .load import robots_folder as robots_folder
+from .robots import robot_files as robot_files
+from .robots import robots_folder as robots_folder
+from .rotations import from_quaternion as from_quaternion
 from .spatial import rotation as rotation
 from .spatial import skew as skew

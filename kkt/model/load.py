@@ -1,99 +1,24 @@
 """One text for any model: a URDF or model file, a robot by its name, or a gallery spec.
 
 Gallery specs: a builder's name and its arguments as one text, such as ``chain:100``.
-
-Robots of the package example-robot-data have the usual short names.  It holds data only (since 4.4),
-so the names, and which robots stand on a floating base, are written down in
-``robots/example_robot_data.json``; a robot's own file name, without ``.urdf``, works as well.
 """
 
 from __future__ import annotations
 
 import inspect
-import json
 import math
 import os
 import re
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import ModelError, nearest
 from ..base.foreign import of_kind
 from .fields import NONE
-
-PACKAGE = "example-robot-data"
-MISSING = f"{PACKAGE} is not installed; python -m pip install {PACKAGE} (131 MB)"
-SHARE = "share/example-robot-data/robots"
-
-
-@cache
-def _named() -> dict[str, dict[str, dict[str, str]]]:
-    """Robots whose base is "floating" and "fixed": folder, and short names with their files in it."""
-    file = Path(__file__).with_name("robots") / "example_robot_data.json"
-    tables: dict[str, dict[str, dict[str, str]]] = json.loads(file.read_text("utf-8"))
-    return tables
-
-
-def robots_folder() -> Path | None:
-    """The folder of example-robot-data's robots on this machine, or None."""
-    places = []
-    try:
-        found = distribution(PACKAGE)
-        places += [Path(str(found.locate_file(f"cmeel.prefix/{SHARE}")))]
-    except PackageNotFoundError:
-        pass
-    places += [Path(entry) / "cmeel.prefix" / SHARE for entry in sys.path if entry]
-    places += [Path(sys.prefix) / SHARE]
-    return next((place for place in places if place.is_dir()), None)
-
-
-def robot_files() -> dict[str, tuple[Path, bool]]:
-    """Every robot of the installed package: name -> (URDF path, whether its base floats).
-
-    Short names come first; a file whose name is not yet taken also goes by that name.  Raises
-    ModelError where the package is missing.
-    """
-    folder = robots_folder()
-    if folder is None:
-        raise ModelError("robot", MISSING)
-    files = sorted(folder.glob("*/**/*.urdf"))
-    where = {(path.relative_to(folder).parts[0], path.stem): path for path in files}
-    result: dict[str, tuple[Path, bool]] = {}
-    tables = _named()
-    for base in ("floating", "fixed"):
-        for home, names in tables[base].items():
-            for name, stem in names.items():
-                if (home, stem) in where:
-                    result[name] = (where[home, stem], base == "floating")
-    fixed = {(home, stem) for home, names in tables["fixed"].items() for stem in names.values()}
-    for (home, stem), path in where.items():
-        result.setdefault(stem, (path, home in tables["floating"] and (home, stem) not in fixed))
-    return result
-
-
-@of_kind
-def find_robot(name: str) -> tuple[Path, bool]:
-    """Path of a robot's file, and whether its base floats by default.
-
-    Raises ModelError, with the nearest names, for a name that example-robot-data does not have, and
-    where that is not installed.
-
-    >>> pt.find_robot("ur6")
-    Traceback (most recent call last):
-        ...
-    pivotree.kkt.base.errors.ModelError: robot: 'ur6' is unknown; did you mean ur5 or ur3 or ur10?
-    """
-    files = robot_files()
-    if name not in files:
-        raise ModelError("robot", f"{name!r} is unknown", nearest(name, files))
-    return files[name]
-
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -226,6 +151,8 @@ def load(
     if not text:
         raise ModelError("model", "no name is given", "give a path, robot:NAME or a gallery spec")
     if text.startswith("robot:"):
+        from .robots import find_robot
+
         path, floats = find_robot(text.removeprefix("robot:").strip())
         floating = floats if floating is None else floating
         options = bool(floating), merge_fixed, mimic, dynamics, packages, arguments
@@ -294,6 +221,8 @@ def named_models() -> list[Named]:
         build = builder(name)
         what = (inspect.getdoc(build) or "").partition("\n")[0].replace("``", "")
         found.append(Named("gallery", name, EXAMPLES[name], what, arguments_of(build), None))
+    from .robots import PACKAGE, robot_files, robots_folder
+
     files = robot_files() if robots_folder() is not None else {}
     for name, (_, floats) in sorted(files.items()):
         found.append(Named(PACKAGE, name, f"robot:{name}", "urdf", {}, floats))

@@ -40,10 +40,12 @@ import numpy as np
 
 from ..base.errors import ModelError, PivotreeWarning, UnreadableError
 from ..base.foreign import of_kind
-from ..base.reading import read_bytes, root_of
+from ..base.reading import read_bytes
+from ..base.xml import root_of
 from .fields import Floats
-from .joints import TERMS, TYPES, from_quaternion, quaternion_to_vector
+from .joints import TERMS, TYPES
 from .loops import Loop, checked_loops, coupled_joints, cut_joint, follow
+from .rotations import from_quaternion, quaternion_to_vector
 from .spatial import extends, matmul, matvec
 from .tree import add_body, default_state, new_tree
 

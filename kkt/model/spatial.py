@@ -214,6 +214,14 @@ def rotation(axis: Array, angle: Array) -> Array:
     return turned(axis, np.cos(angle), np.sin(angle))
 
 
+def rotation_vector(w: Floats) -> Floats:
+    """exp of rotation vectors (m, 3) [rad] as matrices (m, 3, 3)."""
+    angle = np.sqrt((w * w).sum(-1))
+    safe = np.where(angle == 0.0, 1.0, angle)
+    axis = np.where(angle[..., None] == 0.0, [0.0, 0.0, 1.0], w / safe[..., None])
+    return rotation(axis, angle)
+
+
 def turned(axis: Array, c: Array, s: Array) -> Array:
     """Rotation about unit axes (..., 3) by angles of cosine c and sine s (...,).
 

@@ -44,7 +44,7 @@ from ..base.errors import ModelError, PivotreeWarning, nearest
 from ..base.foreign import of_kind
 from ..base.shown import Shown
 from .fields import Floats, check_names, checked, checked_columns, require_name, stacked
-from .joints import GENERAL, TERMS, TYPES, JointTerms, commute, each, joint_terms, known
+from .joints import GENERAL, TERMS, TYPES, JointTerms, each, joint_terms, known
 from .spatial import cross, force_transform, in_pieces, levels, locked_inertia, matmul, spatial_inertia
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # [m/s^2]
@@ -176,6 +176,8 @@ class BodyTree(Shown):
         """Bodies whose joint has a spring and motions that do not commute: the rates of its q are not qd."""
         if self.terms is None or not self.terms.stiffness.any():
             return []
+        from .rotations import commute
+
         kinds = [*self.by_joint.get("spherical", ()), *self.by_joint.get(GENERAL, ())]
         stiff = np.add.reduceat(np.append(self.terms.stiffness, 0.0), self.offset[:-1]) * (self.dof > 0)
         return [k for k in kinds if stiff[k] and (self.joint[k] != GENERAL or not commute(self.S[k]))]

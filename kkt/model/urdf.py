@@ -36,7 +36,8 @@ import numpy as np
 from ..base.errors import ModelError, PivotreeWarning, UnreadableError, nearest
 from ..base.files import write_together
 from ..base.foreign import of_kind
-from ..base.reading import read_bytes, root_of
+from ..base.reading import read_bytes
+from ..base.xml import root_of
 from .fields import NONE, Floats, check_names
 from .joints import TYPES
 from .loops import coupled_joints, follow

@@ -13,7 +13,8 @@ from ..base.errors import ModelError, OrderError, SizeError
 from ..matrix.blocks import Block
 from ..matrix.closures import Closure
 from ..matrix.system import System
-from ..model.joints import GENERAL, TYPES, brackets
+from ..model.joints import GENERAL, TYPES
+from ..model.rotations import brackets
 from ..program.columns import Closing, ContinuedProgram, Motion, MotionColumns, Pair, Pairs, Right, solve
 from ..program.program import Program, Writer
 from .emit import Scalars, mirrored

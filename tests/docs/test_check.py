@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from pivotree.kkt.model.load import robots_folder
+from pivotree.kkt.model.robots import robots_folder
 
 pytestmark = pytest.mark.docs
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt
-from pivotree.kkt.model.load import robot_files, robots_folder
+from pivotree.kkt.model.robots import robot_files, robots_folder
 
 Floats = NDArray[np.float64]
 QUATERNION = {"spherical": slice(0, 4), "floating": slice(3, 7)}  # where it stands in q

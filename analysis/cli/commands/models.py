@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict
 
 from pivotree import kkt
-from pivotree.kkt.model.load import PACKAGE
+from pivotree.kkt.model.robots import PACKAGE
 
 from ..arguments import Parser, add_json
 from .shared import print_json

@@ -103,7 +103,7 @@ def test_a_model_is_another_where_any_of_its_files_changes(kind, written):
 
 
 def test_a_robot_by_its_name_is_known_by_what_it_is(written, monkeypatch):
-    place = "pivotree.kkt.model.load.find_robot"
+    place = "pivotree.kkt.model.robots.find_robot"
     monkeypatch.setattr(place, lambda name: (Path(f"{name}.urdf"), False))
     found = []
     for mass in ("2", "3"):

@@ -24,7 +24,7 @@ from pivotree.kkt.machine.recorder import (
     finished,
     sine_and_cosine,
 )
-from pivotree.kkt.model.joints import from_quaternion, to_quaternion
+from pivotree.kkt.model.rotations import from_quaternion, to_quaternion
 
 ALL = ("qdd", "pdd", "f")
 pytestmark = pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")

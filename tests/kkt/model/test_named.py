@@ -10,7 +10,7 @@ import pytest
 
 from pivotree import kkt
 from pivotree.analysis.cli import main
-from pivotree.kkt.model import load
+from pivotree.kkt.model import robots
 
 URDF = """<robot name="r"><link name="w"/><link name="a">
 <inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
@@ -34,7 +34,7 @@ def test_every_example_of_the_gallery_is_built(model):
 
 
 def test_models_are_listed_and_robots_where_they_are_installed(capsys, monkeypatch):
-    monkeypatch.setattr("pivotree.kkt.model.load.robots_folder", lambda: None)
+    monkeypatch.setattr("pivotree.kkt.model.robots.robots_folder", lambda: None)
     assert main(["models", "--json"]) == 0
     rows = {x["name"]: x for x in json.loads(capsys.readouterr().out, parse_constant=pytest.fail)}
     assert rows["chain"]["arguments"]["n"] == "" and rows["four_bar"]["floating"] is None
@@ -174,8 +174,8 @@ def test_robots_of_a_folder_go_by_short_names(tmp_path, monkeypatch):
         path = home / f"{name}.urdf"
         path.parent.mkdir(parents=True)
         path.write_text(URDF)
-    monkeypatch.setattr(load, "robots_folder", lambda: home)
-    files = load.robot_files()
+    monkeypatch.setattr(robots, "robots_folder", lambda: home)
+    files = robots.robot_files()
     assert set(files) == {"panda", "ur5", "ur5_robot", "arm"}
     assert files["ur5"] == files["ur5_robot"] == (home / "ur_description/urdf/ur5_robot.urdf", False)
     assert kkt.find_robot("arm") == (home / "mine/arm.urdf", False)
@@ -185,19 +185,19 @@ def test_robots_of_a_folder_go_by_short_names(tmp_path, monkeypatch):
 
 
 def test_a_folder_of_robots_is_found_beside_other_packages(tmp_path, monkeypatch):
-    monkeypatch.setattr(load, "PACKAGE", "no-such-package-of-robots")
+    monkeypatch.setattr(robots, "PACKAGE", "no-such-package-of-robots")
     home = tmp_path / "cmeel.prefix" / load.SHARE
     home.mkdir(parents=True)
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert load.robots_folder() == home
+    assert robots.robots_folder() == home
     monkeypatch.setattr(sys, "path", [])
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    assert load.robots_folder() is None
+    assert robots.robots_folder() is None
     with pytest.raises(kkt.ModelError, match="robot: example-robot-data is not installed; python -m"):
-        load.robot_files()
+        robots.robot_files()
 
 
 def test_a_missing_package_is_told(monkeypatch):
-    monkeypatch.setattr("pivotree.kkt.model.load.robots_folder", lambda: None)
+    monkeypatch.setattr("pivotree.kkt.model.robots.robots_folder", lambda: None)
     with pytest.raises(kkt.ModelError, match="pip install example-robot-data"):
         kkt.load("robot:panda")
