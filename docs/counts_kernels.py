@@ -50,9 +50,8 @@ def _counted(order: str, solver: str | None, family: Family, sizes: list[int]) -
         counted[n] = tuple(made[kind] for kind in KINDS)  # one sine and cosine a joint aside
     name = order if solver is None else f"{order} + {solver}"
     polynomials, start = fits(counted, KINDS) or ({}, None)
-    why = "" if polynomials else "no polynomial in n"
     proof = Repetition("", why_not="kernels are fitted only")
-    return Count(name, family.name, family.variable, polynomials, start, proof, counted, why=why)
+    return Count(name, family.name, family.variable, polynomials, start, proof, counted)
 
 
 def kernel_rows(counts: Iterable[Count], family: Family) -> list[tuple[str, ...]]:

@@ -24,11 +24,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from flint import fmpq, fmpq_mpoly
+from flint import fmpq, fmpq_mat, fmpq_mpoly, fmpz_mat
 
 from pivotree.analysis.counts import KINDS, fit, text_of
 from pivotree.analysis.counts.counting import count_blocks
-from pivotree.analysis.counts.polynomials import ring, solve_exactly, through
+from pivotree.analysis.counts.polynomials import ring, through
 
 MOST = 3  # degree
 FREEDOMS = (1, 2, 3, 4, 5)  # a fixed or a free joint has blocks of size zero
@@ -84,6 +84,24 @@ def block_count(order: Callable[..., Any], trees: int = 96, seed: int = 1) -> Bl
         for (parent, dof), count in zip(sample[:held], counts[:held], strict=True)
     )
     return result if met else None
+
+
+def solve_exactly(rows: Sequence[Sequence[int]], values: Sequence[Sequence[int]]) -> list[list[fmpq]] | None:
+    """Coefficients x with rows x = v, exactly, for each v of values; None where one has none.
+
+    Columns that earlier ones span get the coefficient 0.
+    """
+    columns = len(rows[0])
+    whole = [[*row, *more] for row, more in zip(rows, zip(*values, strict=True), strict=True)]
+    reduced, rank = fmpq_mat(fmpz_mat(whole)).rref()
+    result = [[fmpq(0)] * columns for _ in values]
+    for i in range(rank):
+        lead = next(j for j in range(columns + len(values)) if reduced[i, j] != 0)
+        if lead >= columns:
+            return None
+        for x, j in zip(result, range(columns, columns + len(values)), strict=True):
+            x[lead] = reduced[i, j]
+    return result
 
 
 def random_tree(seed: int, most: int = 7) -> tuple[list[int], list[int]]:

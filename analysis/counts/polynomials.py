@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from flint import Ordering, fmpq, fmpq_mat, fmpq_mpoly, fmpq_mpoly_ctx, fmpq_poly, fmpz_mat
+from flint import Ordering, fmpq, fmpq_mat, fmpq_mpoly, fmpq_mpoly_ctx, fmpq_poly
 
 
 def ring(*variables: str) -> fmpq_mpoly_ctx:
@@ -71,24 +71,6 @@ def fits(
     if len(whole) < len(kinds):
         return None
     return {kind: polynomial for kind, (polynomial, _) in whole.items()}, max(n for _, n in whole.values())
-
-
-def solve_exactly(rows: Sequence[Sequence[int]], values: Sequence[Sequence[int]]) -> list[list[fmpq]] | None:
-    """Coefficients x with rows x = v, exactly, for each v of values; None where one has none.
-
-    Columns that earlier ones span get the coefficient 0.
-    """
-    columns = len(rows[0])
-    whole = [[*row, *more] for row, more in zip(rows, zip(*values, strict=True), strict=True)]
-    reduced, rank = fmpq_mat(fmpz_mat(whole)).rref()
-    result = [[fmpq(0)] * columns for _ in values]
-    for i in range(rank):
-        lead = next(j for j in range(columns + len(values)) if reduced[i, j] != 0)
-        if lead >= columns:
-            return None
-        for x, j in zip(result, range(columns, columns + len(values)), strict=True):
-            x[lead] = reduced[i, j]
-    return result
 
 
 def largest_root(polynomial: fmpq_poly) -> float | None:

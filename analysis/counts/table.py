@@ -6,21 +6,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flint import fmpq_mpoly, fmpq_poly
+from flint import fmpq_poly
 
 from pivotree import kkt
 from pivotree.kkt.order.sequence import as_order
 
 from .counting import KINDS, Counted, count_robot, dense_work
 from .families import Family, family_of
-from .polynomials import fits, largest_root, ring, solve_exactly, text_of
+from .polynomials import fits, largest_root, text_of
 from .proof import Repetition, prove
 
 CHAIN, DOUBLING = 9, 6  # members of a family that are counted
-SEARCHES = (
-    "minimum_degree",
-    "random",
-)  # orders searched or drawn anew for every n: nothing is proved of them
+# orders searched or drawn anew for every n: nothing is proved of them
+SEARCHES = ("minimum_degree", "random")
 MOST_WORK = 5_000_000  # dense operations of a program that is still counted
 Four = tuple[int, ...]  # multiplications, additions, divisions, square roots
 
@@ -38,12 +36,10 @@ class Count:
     order: str
     family: str
     variable: str  # what n counts
-    polynomials: Mapping[str, fmpq_poly]  # by kind of operation; empty where there are none, see ``why``
+    polynomials: Mapping[str, fmpq_poly]  # by kind of operation; empty where there are none
     holds_from: int | None  # the polynomials are right from this n on
     proof: Repetition  # or why there is none
     counted: Mapping[int, Four]  # n -> operations, for the n that were counted
-    powers: PowerLaw | None = None  # for n = 2^h - 1, if there is no polynomial
-    why: str = ""
 
     def at(self, n: int) -> Four | None:
         """Operations at n, where it was counted or the polynomials hold; else None."""
@@ -66,7 +62,7 @@ class Count:
     @property
     def status(self) -> str:
         if not self.polynomials:
-            return self.why
+            return self.proof.why_not
         if self.proof.proved:
             return f"proved for n >= {self.holds_from} ({self.proof.kind})"
         return f"fitted only, n = {self.holds_from} to {max(self.counted)}"
@@ -82,7 +78,7 @@ class Count:
             "holds_from": self.holds_from,
             "proved_from": self.proved_from,
             "proof": self.proof.kind or None,
-            "why": self.why or self.proof.why_not or None,
+            "why": self.proof.why_not or None,
             "counted": {str(n): dict(zip(KINDS, c, strict=True)) for n, c in self.counted.items()},
         }
 
@@ -101,17 +97,14 @@ def polynomial(order: str | Callable[..., Any], family: str | Family) -> Count:
     function = as_order(order)
     chosen = family_of(family) if isinstance(family, str) else family
     name = function.name
-    searched = name.partition(":")[0] in SEARCHES
     counted = _counted(function, chosen)
     totals = {n: c.total for n, c in counted.items()}
     found = fits(totals, KINDS)
     if found is None:
-        powers = None if searched else on_powers(function, chosen, MOST_WORK)
-        why = "no polynomial in n" + (": see n = 2^h - 1" if powers else "")
-        unproved = Repetition("", why_not=why)
-        return Count(name, chosen.name, chosen.variable, {}, None, unproved, totals, powers, why)
+        unproved = Repetition("", why_not="no polynomial in n")
+        return Count(name, chosen.name, chosen.variable, {}, None, unproved, totals)
     polynomials, start = found
-    if searched:
+    if name.partition(":")[0] in SEARCHES:
         proof = Repetition("", why_not="the order is the result of a search")
     else:
         proof = prove(chosen, counted)
@@ -197,52 +190,6 @@ def crossings(a: Mapping[str, fmpq_poly], b: Mapping[str, fmpq_poly], start: int
     return result
 
 
-# exponents of (n, h), and the largest h that is counted to see them
-BASES: tuple[tuple[tuple[tuple[int, int], ...], int], ...] = (
-    (((0, 0), (0, 1), (1, 0)), 7),
-    (((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)), 9),
-)
-SPARE = 2  # counts that take no part in the fit
-
-
-@dataclass(frozen=True)
-class PowerLaw:
-    """Polynomials in n and h for n = 2^h - 1; fitted, not proved."""
-
-    laws: dict[str, fmpq_mpoly]  # by kind of operation, in n and h
-    first: int  # h from which they hold
-    last: int  # to which they were compared
-
-    def text(self, kind: str) -> str:
-        return text_of(self.laws[kind])
-
-
-def on_powers(order: Callable[..., Any], family: Family, most: int) -> PowerLaw | None:
-    """The law of an order at n = 2^h - 1; None where there is none, or too much work to see it.
-
-    ``most`` is the number of dense operations up to which a program is counted.
-    """
-    counts: dict[int, tuple[int, ...]] = {}
-    for terms, largest in BASES:
-        for h in range(len(counts) + 1, largest + 1):
-            system = family.system(2**h - 1)
-            if dense_work(order, system.structure) > most:
-                break
-            counts[h] = count_robot(order, system).total
-        for first in range(1, len(counts) + 1 - len(terms) - SPARE + 1):
-            used = range(first, len(counts) + 1)
-            rows = [[(2**h - 1) ** i * h**j for i, j in terms] for h in used]
-            found = solve_exactly(rows, list(zip(*(counts[h] for h in used), strict=True)))
-            if found is not None:
-                in_n_and_h = ring("n", "h")
-                laws = {
-                    kind: in_n_and_h.from_dict(dict(zip(terms, x, strict=True)))
-                    for kind, x in zip(KINDS, found, strict=True)
-                }
-                return PowerLaw(laws, first, len(counts))
-    return None
-
-
 COUNT_HEAD = ("order", "multiplications", "additions", "divisions", "known how")
 
 
@@ -254,11 +201,7 @@ def count_cells(count: Count) -> tuple[str, ...]:
         if roots := count.polynomials["sqrt"]:
             status += f"; square roots {text_of(roots)}"
         return name, mul, add, div, status
-    law = count.powers
-    if law is None:
-        return name, "none", "none", "none", status
-    texts = [law.text(kind) for kind in ("mul", "add", "div")]
-    return name, *texts, f"n = 2^h - 1 only; fitted, h = {law.first} to {law.last}"
+    return name, "none", "none", "none", status
 
 
 CROSSOVER_HEAD = ("", *("multiplications", "additions", "both", "with divisions"))

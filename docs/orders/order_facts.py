@@ -6,15 +6,21 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from counts_trees import chain_count
+from counts_trees import chain_count, solve_exactly
+from flint import fmpq_mpoly
 
-from pivotree import kkt
-from pivotree.analysis.counts import Count, polynomial, text_of
+from pivotree import kkt, orderings
+from pivotree.analysis.counts import FAMILIES as FAMILY_OF
+from pivotree.analysis.counts import KINDS as COUNTED
+from pivotree.analysis.counts import Count, count_robot, polynomial, text_of
+from pivotree.analysis.counts.polynomials import ring
+from pivotree.analysis.counts.table import SEARCHES
 from pivotree.kkt import SymbolicFactor
 from pivotree.kkt.structure import PAIR_FIRST
 
 TREES = ("chain:10", "star:10", "binary:3", "random_tree:n=50,seed=1")
 FAMILIES = {"revolute": "chain of n", "star": "hub with n leaves"}
+HALVED = range(1, 8)  # h of the chains of 2^h - 1 bodies that are counted
 Function = kkt.Order
 
 
@@ -125,14 +131,26 @@ def growth(count: Count) -> str:
     """``n``, ``n^3``: how operations grow; "" where that is not known."""
     if count.degree is not None:
         return "n" if count.degree == 1 else f"n^{count.degree}"
-    return "n" if count.powers is not None and _linear(count) else ""
+    return "n" if halved(count.order, count.family) else ""
 
 
-def _linear(count: Count) -> bool:
-    """Whether the counts for n = 2^h - 1 have no term that grows faster than n."""
-    assert count.powers is not None
-    texts = [count.powers.text(kind) for kind in ("mul", "add", "div")]
-    return not any("n h" in text or "n^" in text for text in texts)
+@cache
+def halved(order: str, family: str) -> dict[str, fmpq_mpoly]:
+    """a n + b h + c by kind, of an order that halves chains of n = 2^h - 1 bodies, of all h of HALVED.
+
+    Empty for other orders, and where there is no chain.
+    """
+    robots = FAMILY_OF[family]
+    if not robots.chain or order.partition(":")[0] in SEARCHES:
+        return {}
+    rows = [[1, h, 2**h - 1] for h in HALVED]
+    totals = [count_robot(orderings.get(order), robots.system(row[-1])).total for row in rows]
+    found = solve_exactly(rows, list(zip(*totals, strict=True))) or ()
+    terms = ((0, 0), (0, 1), (1, 0))
+    return {
+        kind: ring("n", "h").from_dict(dict(zip(terms, x, strict=True)))
+        for kind, x in zip(COUNTED, found, strict=False)
+    }
 
 
 def per_body(count: Count) -> float | None:

@@ -197,10 +197,10 @@ def _cells(count: Count) -> list[str]:
         roots = count.polynomials["sqrt"]
         status = count.status + (f"; roots {text_of(roots)}" if roots else "")
         return [*(text_of(count.polynomials[kind]) for kind in KINDS), status]
-    if count.powers is not None:
-        how = f"n = 2^h - 1, fitted, h = {count.powers.first} to {count.powers.last}"
-        return [*(count.powers.text(kind) for kind in KINDS), how]
-    return ["–", "–", "–", count.why]
+    if law := facts.halved(count.order, count.family):
+        how = f"n = 2^h - 1, fitted, h = {facts.HALVED[0]} to {facts.HALVED[-1]}"
+        return [*(text_of(law[kind]) for kind in KINDS), how]
+    return ["–", "–", "–", count.status]
 
 
 def _fill(one: About) -> str:

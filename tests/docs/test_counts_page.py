@@ -26,6 +26,14 @@ def test_block_polynomials_meet_trees_that_took_no_part(load):
     assert trees.block_count(orderings.get("virtual_work"), trees=48) is None
 
 
+def test_exact_solutions_leave_out_dependent_columns(load):
+    solve_exactly = load("counts_trees").solve_exactly
+    rows = [[1, n, 2 * n, n * n] for n in range(1, 7)]
+    values = [[3 - n + n * n for n in range(1, 7)], list(range(1, 7))]
+    assert solve_exactly(rows, values) == [[3, -1, 0, 1], [0, 1, 0, 0]]
+    assert solve_exactly(rows, [[n**3 for n in range(1, 7)]]) is None
+
+
 def test_what_comes_before_the_solve_is_counted_from_its_formulas(load):
     assembly = load("counts_before").assembly
     found = assembly(FAMILIES["dh"])

@@ -14,6 +14,7 @@ from oracle import Oracle, needed_height
 from PIL import Image
 
 from pivotree import kkt, orderings
+from pivotree.analysis import counts
 from pivotree.analysis.figures import KINDS
 
 pytestmark = pytest.mark.docs
@@ -44,6 +45,14 @@ def test_counts_of_an_order_of_loops_are_those_of_booleans_and_of_the_tape(load,
         flops = [kkt.trace(system, orderings.get(name)).flops for name in (order, "abm")]
         numbers = [*blocks, needed_height(seen, seen.order), flops[0], len(abm.fill), flops[1]]
         assert numbers == [int(cell.replace(",", "")) for cell in cells.strip(" |").split("|")]
+
+
+@pytest.mark.soak
+def test_a_law_of_halved_chains_holds_beyond_those_that_were_counted(load):
+    law = load("order_facts").halved("constraint_force", "revolute")
+    chain = counts.FAMILIES["revolute"].system(255)
+    total = counts.count_robot(orderings.get("constraint_force"), chain).total
+    assert total == tuple(law[kind](255, 8) for kind in counts.KINDS)
 
 
 def test_inverse_dynamics_is_a_permutation_to_a_triangle(load):
