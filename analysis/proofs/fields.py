@@ -111,19 +111,6 @@ def inverse(A: NDArray[Any]) -> NDArray[Any]:
     return left[:, n:]
 
 
-def lower(A: NDArray[Any]) -> tuple[list[list[Any]], NDArray[Any]]:
-    """Scalars of L, below its diagonal, and of D: A = L D L* without pivoting.  Raises Singular."""
-    left, n = A.copy(), len(A)
-    L: list[list[Any]] = [[] for _ in range(n)]
-    for k in range(n):
-        if not left[k, k]:
-            raise Singular
-        for r in range(k + 1, n):
-            L[r].append(left[r, k] / left[k, k])
-            left[r] = left[r] - left[k] * L[r][k]
-    return L, left.diagonal()
-
-
 def found(value: Any) -> Any:
     """A value, or what was raised where it was to be found."""
     if isinstance(value, TooLarge):
@@ -298,7 +285,7 @@ class Run(BlockReader):
         self.partitions: dict[int, Any] = {
             sum(i.info[0]): i.info[0] for i in engine.instructions if i.op in ("square", "stack")
         }
-        self.factors: dict[int, tuple[list[list[Any]], NDArray[Any]]] = {}  # L and D
+        self.inverses: dict[int, NDArray[Any]] = {}  # of pivots
 
     def __call__(self, ref: Ref) -> NDArray[Any]:
         """Raises TooLarge, the second time at once."""
@@ -333,29 +320,23 @@ class Run(BlockReader):
     def _divide(self, i: Instruction, a: NDArray[Any]) -> NDArray[Any]:
         return a * self.field.number(1, i.info[0])
 
+    # a pivot A = L D L* is read with L = 1 and D = A: of L^-1 C nothing is used but Y* D^-1 Z
+
     def _solve(self, i: Instruction, a: NDArray[Any], c: NDArray[Any]) -> NDArray[Any]:
-        return inverse(a) @ c
+        return self._inverse_of(i, a) @ c
 
     def _forward(self, i: Instruction, a: NDArray[Any], c: NDArray[Any]) -> NDArray[Any]:
-        """L^-1 C for A = L D L*."""
-        rows: list[NDArray[Any]] = []
-        for r, L in enumerate(self._factor_of(i, a)[0]):
-            row = c[r]
-            for factor, above in zip(L, rows, strict=True):
-                row = row - above * factor
-            rows.append(row)
-        return np.stack(rows)
+        return c
 
     def _inner(self, i: Instruction, a: NDArray[Any], y: NDArray[Any], z: NDArray[Any]) -> NDArray[Any]:
-        """Y* D^-1 Z."""
-        return y.T @ (z / self._factor_of(i, a)[1][:, None])
+        return y.T @ self._inverse_of(i, a) @ z
 
-    def _factor_of(self, i: Instruction, a: NDArray[Any]) -> tuple[list[list[Any]], NDArray[Any]]:
+    def _inverse_of(self, i: Instruction, a: NDArray[Any]) -> NDArray[Any]:
         """Once for each factor, which many instructions read."""
         of = i.present[0].value
-        if of not in self.factors:
-            self.factors[of] = lower(a)
-        return self.factors[of]
+        if of not in self.inverses:
+            self.inverses[of] = inverse(a)
+        return self.inverses[of]
 
     def _stack(self, i: Instruction, *args: NDArray[Any] | None) -> NDArray[Any]:
         columns = next(a for a in args if a is not None).shape[1]
