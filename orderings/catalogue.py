@@ -18,7 +18,6 @@ from pkgutil import iter_modules
 
 from pivotree.kkt import Order, OrderError
 from pivotree.kkt.base.errors import close_names
-from pivotree.kkt.base.foreign import added, loaded
 from pivotree.kkt.base.reading import read_text
 from pivotree.kkt.order.sequence import TEN
 
@@ -116,7 +115,7 @@ def get(name: str) -> Order:
             raise OrderError(f"order {name!r}", f"{tail!r} is no seed", "use a number, as in random:7")
         return random_order(int(tail))
     from .graphs import GRAPHS
-    from .load import from_json, from_python, marked
+    from .load import added, from_json, from_python, loaded, marked
 
     if name in GRAPHS:
         return GRAPHS[name]

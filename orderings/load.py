@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import fields
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from pivotree.kkt import Order, OrderError, PivotSequence, Rules, Structure
-from pivotree.kkt.base.errors import UnreadableError, close_names
-from pivotree.kkt.base.foreign import foreign, module_of
-from pivotree.kkt.base.reading import read_json
+from pivotree.kkt.base.errors import PivotreeError, UnreadableError, close_names
+from pivotree.kkt.base.foreign import foreign
+from pivotree.kkt.base.reading import read_bytes, read_json
 
 SCHEMA = "pivotree-order/1"
 
@@ -29,6 +31,32 @@ def from_python(path: Path, function: str) -> Order:
             hint = f"; it has {', '.join(names)}" if names else ""
             raise OrderError(where, f"{path} has no function {function!r}{hint}")
         return marked(found, function, path.name)
+
+
+def module_of(path: Path) -> ModuleType:
+    """The module of a user's Python file.  Raises UnreadableError, and whatever the file raises."""
+    module = ModuleType(path.stem)
+    module.__file__ = str(path)
+    exec(compile(read_bytes(path), str(path), "exec"), module.__dict__)  # leaves no __pycache__
+    return module
+
+
+def added(group: str) -> dict[str, EntryPoint]:
+    """Entry points in the group ``pivotree.orders``, by name.
+
+    Where two installed packages add the same name, the first that is found counts, as for imports.
+    """
+    found: dict[str, EntryPoint] = {}
+    for entry in entry_points(group=group):
+        found.setdefault(entry.name, entry)
+    return found
+
+
+def loaded(entry: EntryPoint, refusal: type[PivotreeError] = OrderError) -> Any:
+    """The object that an entry point names.  Raises ``refusal``, one sentence, if loading fails."""
+    package = entry.dist.name if entry.dist is not None else "an unknown package"
+    with foreign(f"{entry.group} {entry.name!r} of {package}, {entry.value}", refusal):
+        return entry.load()
 
 
 def marked(found: Any, name: str, source: str) -> Order:

@@ -13,7 +13,6 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, Gradients, Row
-    from ..rounding.text import Blame
 
 GAP = 3  # between two columns
 COSTS = 45  # width of fill, entries, operations and height
@@ -212,28 +211,4 @@ def derivatives_table(model: str, rows: Sequence[Gradients]) -> Table:
         "leaves, whatever the order; operations: of all of them together"
         + STAR
         * any(row.marked for row in rows),
-    )
-
-
-def blame_table(b: Blame) -> Table:
-    """The top entries, one a line, with shares of the explained error."""
-    from ..rounding.text import percent
-
-    return grid(
-        "",
-        ("share", "formula", "entry", "body", "pivot"),
-        (
-            (
-                percent(c.share),
-                c.formula,
-                "" if c.entry is None else f"({c.entry[0]},{c.entry[1]})",
-                "" if c.body is None else str(c.body),
-                c.pivot or "",
-            )
-            for c in b.top
-        ),
-        words=("formula", "entry", "body", "pivot"),
-        wrapped=("formula", "pivot"),
-        caption="share: signed part of the sum of all contributions; opposite ones cancel, so that "
-        "one can exceed 100 %",
     )

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from pivotree.kkt import FormatError, PivotreeError
-from pivotree.kkt.base.errors import UnreadableError, csv_lines
-from pivotree.kkt.base.files import beside, check_file, parts_of, remove_parts, writing
+from pivotree.kkt.base.errors import UnreadableError
+from pivotree.kkt.base.files import beside, check_file, csv_lines, parts_of, remove_parts, writing
 from pivotree.kkt.base.reading import read_text
 
 from .measure import EDITION

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -169,3 +169,50 @@ def _grid(part: Format) -> NDArray[Any]:
     native = np.zeros(1, dtype=grids.GRID)
     native["mode"] = grids.NATIVE
     return native
+
+
+# by name ----------------------------------------------------------------------------------------
+
+Read = Callable[[str], Format]  # the format of a part's name
+
+
+def by_name(name: str, read: Read) -> Format:
+    """A format of roles or bodies, by its name; raises FormatError, which says what would be right."""
+    return _by_body(name, read) if "@" in name else _by_role(name, read)
+
+
+def _by_role(name: str, read: Read) -> Format:
+    """A base and formats of roles, as in float32+mul=bfloat16+D=float64."""
+    base, *overrides = name.split("+")
+    if not base:
+        raise FormatError(f"format {name!r}", "has no base", "use float32+mul=bfloat16")
+    told = f"use {base}+mul=bfloat16, with one of the roles {', '.join(ROLES)} each"
+    return Mixed(name, read(base), **_parts(name, read, overrides, ROLES, "role", "", told))
+
+
+def _by_body(name: str, read: Read) -> Format:
+    """A format and others of bodies, as in float32@torso=float64@hand=p20+add=float32."""
+    rest, *others = name.split("@")
+    if not rest:
+        raise FormatError(f"format {name!r}", "has no format before @", "use float32@torso=float64")
+    bodies = tuple(
+        _parts(name, read, others, None, "body", "@", f"use {rest}@torso=float64, once a body").items()
+    )
+    default = read(rest)
+    if isinstance(default, Mixed):
+        return replace(default, name=name, bodies=bodies)
+    return Mixed(name, default, bodies=bodies)
+
+
+def _parts(
+    name: str, read: Read, given: list[str], known: Sequence[str] | None, what: str, sign: str, told: str
+) -> dict[str, Any]:
+    """Formats by role or by body, as ``given`` has them: mul=bfloat16; ``known`` are all there are."""
+    parts: dict[str, Any] = {}
+    for each in given:
+        key, _, value = each.partition("=")
+        if not key or not value or key in parts or (known is not None and key not in known):
+            wrong = "is given twice" if key in parts else f"is no {what} and format"
+            raise FormatError(f"format {name!r}", f"{sign + each!r} {wrong}", told)
+        parts[key] = read(value)
+    return parts

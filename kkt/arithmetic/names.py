@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
-
 import numpy as np
 
 from ..base.errors import FormatError, close_names
@@ -36,10 +32,10 @@ def read(name: str) -> Format:
     """The format of a name; raises FormatError, which says what would be right, for other text."""
     if name in FIXED:
         return FIXED[name]
-    if "@" in name:
-        return _by_body(name)
-    if "+" in name:
-        return _mixed(name)
+    if "@" in name or "+" in name:
+        from .mixed import by_name as mixed
+
+        return mixed(name, read)
     base, _, suffix = name.partition(":")
     if base in ("mp", "ball"):
         return _digits(name, base, suffix)
@@ -59,45 +55,6 @@ def read(name: str) -> Format:
     if found is None:
         raise FormatError(f"format {name!r} is unknown", remedy=_instead(base))
     return found
-
-
-def _mixed(name: str) -> Format:
-    """A base and formats of roles, as in float32+mul=bfloat16+D=float64."""
-    base, *overrides = name.split("+")
-    if not base:
-        raise FormatError(f"format {name!r}", "has no base", "use float32+mul=bfloat16")
-    from .mixed import ROLES, Mixed
-
-    told = f"use {base}+mul=bfloat16, with one of the roles {', '.join(ROLES)} each"
-    return Mixed(name, read(base), **_parts(name, overrides, ROLES, "role", "", told))
-
-
-def _by_body(name: str) -> Format:
-    """A format and others of bodies, as in float32@torso=float64@hand=p20+add=float32."""
-    rest, *others = name.split("@")
-    if not rest:
-        raise FormatError(f"format {name!r}", "has no format before @", "use float32@torso=float64")
-    bodies = tuple(_parts(name, others, None, "body", "@", f"use {rest}@torso=float64, once a body").items())
-    from .mixed import Mixed
-
-    default = read(rest)
-    if isinstance(default, Mixed):
-        return replace(default, name=name, bodies=bodies)
-    return Mixed(name, default, bodies=bodies)
-
-
-def _parts(
-    name: str, given: list[str], known: Sequence[str] | None, what: str, sign: str, told: str
-) -> dict[str, Any]:
-    """Formats by role or by body, as ``given`` has them: mul=bfloat16; ``known`` are all there are."""
-    parts: dict[str, Any] = {}
-    for each in given:
-        key, _, value = each.partition("=")
-        if not key or not value or key in parts or (known is not None and key not in known):
-            wrong = "is given twice" if key in parts else f"is no {what} and format"
-            raise FormatError(f"format {name!r}", f"{sign + each!r} {wrong}", told)
-        parts[key] = read(value)
-    return parts
 
 
 def _digits(name: str, kind: str, digits: str) -> Format:

@@ -9,15 +9,12 @@ Texts from outside are made fit for display.
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
 import re
 from collections.abc import Iterable
 
 LONGEST = 500  # characters of a sentence
 _WORD = re.compile(r"\S{121,}")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _BREAK = re.compile(r"(?<! ) *+[^\S ]\s*+")  # white space that is more than blanks, in linear time
 
 
@@ -32,24 +29,6 @@ def sentence(text: object, longest: int = LONGEST) -> str:
         line = _WORD.sub(lambda word: _shortened(word[0], 60, 30), line)
     line = "".join([c if c.isprintable() else ascii(c)[1:-1] for c in line])
     return line if len(line) <= longest else _shortened(line, longest * 3 // 5, longest // 3)
-
-
-def cell(text: str) -> str:
-    """A text for a cell of a spreadsheet, with an apostrophe before a formula, so that none runs.
-
-    A formula begins with =, +, - or @ (OWASP, CSV Injection) and is no number.  White space
-    becomes single blanks.
-    """
-    text = " ".join(text.split())
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") and not _NUMBER.fullmatch(text) else text
-
-
-def csv_lines(rows: Iterable[Iterable[object]]) -> str:
-    """Lines of a CSV table, with their ends; texts pass :func:`cell` and get quotes."""
-    lines = io.StringIO()
-    shown = ([cell(x) if isinstance(x, str) else x for x in row] for row in rows)
-    csv.writer(lines, lineterminator="\n").writerows(shown)
-    return lines.getvalue()
 
 
 def _shortened(text: str, head: int, tail: int) -> str:

@@ -1,9 +1,14 @@
-"""Writing files and folders of results: a file is written whole, or one sentence says why not."""
+"""Writing files and folders of results: a file is written whole, or one sentence says why not.
+
+And lines of a table for a spreadsheet.
+"""
 
 from __future__ import annotations
 
+import csv
 import errno
 import glob
+import io
 import os
 import platform
 import re
@@ -17,6 +22,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from .errors import FormatError, PivotreeWarning
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> Path:
@@ -194,3 +201,21 @@ def _may_hold(folder: Path, make: bool = False) -> None:
 
 def _error(number: int) -> OSError:
     return OSError(number, os.strerror(number))
+
+
+def cell(text: str) -> str:
+    """A text for a cell of a spreadsheet, with an apostrophe before a formula, so that none runs.
+
+    A formula begins with =, +, - or @ (OWASP, CSV Injection) and is no number.  White space
+    becomes single blanks.
+    """
+    text = " ".join(text.split())
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") and not _NUMBER.fullmatch(text) else text
+
+
+def csv_lines(rows: Iterable[Iterable[object]]) -> str:
+    """Lines of a CSV table, with their ends; texts pass :func:`cell` and get quotes."""
+    lines = io.StringIO()
+    shown = ([cell(x) if isinstance(x, str) else x for x in row] for row in rows)
+    csv.writer(lines, lineterminator="\n").writerows(shown)
+    return lines.getvalue()

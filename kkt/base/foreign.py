@@ -14,14 +14,11 @@ import traceback
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from importlib.metadata import EntryPoint, entry_points
 from numbers import Integral, Real
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeVar
 
 from .errors import ModelError, OrderError, PivotreeError
-from .reading import read_bytes
 
 F = TypeVar("F", bound=Callable[..., Any])
 LONGEST_NAME = 500  # characters of a name, which stands in labels and tables
@@ -134,32 +131,6 @@ def foreign(
         if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
             raise KeyboardInterrupt from None  # compiled code turns Ctrl-C into another error
         raise refusal(what, f"raises {told(error)}") from error
-
-
-def module_of(path: Path) -> ModuleType:
-    """The module of a user's Python file.  Raises UnreadableError, and whatever the file raises."""
-    module = ModuleType(path.stem)
-    module.__file__ = str(path)
-    exec(compile(read_bytes(path), str(path), "exec"), module.__dict__)  # leaves no __pycache__
-    return module
-
-
-def added(group: str) -> dict[str, EntryPoint]:
-    """Entry points in the group ``pivotree.orders``, by name.
-
-    Where two installed packages add the same name, the first that is found counts, as for imports.
-    """
-    found: dict[str, EntryPoint] = {}
-    for entry in entry_points(group=group):
-        found.setdefault(entry.name, entry)
-    return found
-
-
-def loaded(entry: EntryPoint, refusal: type[PivotreeError] = OrderError) -> Any:
-    """The object that an entry point names.  Raises ``refusal``, one sentence, if loading fails."""
-    package = entry.dist.name if entry.dist is not None else "an unknown package"
-    with foreign(f"{entry.group} {entry.name!r} of {package}, {entry.value}", refusal):
-        return entry.load()
 
 
 def told(error: BaseException) -> str:

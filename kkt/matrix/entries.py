@@ -100,18 +100,6 @@ def velocities(parent: Array, Phi: Array, rates: Array) -> Array:
     return v
 
 
-def unit_motions(parent: Array, Phi: Array, S: Array, owner: Array) -> Array:
-    """(n, 6, N) velocities of all bodies while each freedom moves alone at rate 1.
-
-    ``S`` (N, 6) holds the columns of bodies ``owner`` (N,).
-    """
-    v = np.zeros((len(parent), 6, len(owner)))
-    v[owner, :, np.arange(len(owner))] = S
-    for level in levels(parent)[1:]:
-        v[level] += transpose(Phi[level]) @ v[parent[level]]
-    return v
-
-
 def bias(
     parent: Array, M: Array, Phi: Array, rates: Array, joint_bias: Array, wrench: Array, gravity: Array
 ) -> tuple[Array, Array]:

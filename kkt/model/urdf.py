@@ -41,7 +41,7 @@ from ..base.xml import root_of
 from .fields import NONE, Floats, check_names
 from .joints import TYPES
 from .loops import coupled_joints, follow
-from .spatial import Mass, combine, matmul, matvec, rotation, turned_inertia
+from .spatial import matmul, matvec, rotation
 from .tree import add_body, default_state, new_tree
 
 SECONDS = 60  # that an expansion may take
@@ -487,6 +487,47 @@ def _axis(where: str, joint: Element, tag: str, default: str | None) -> Floats:
 def _add(tree: nx.DiGraph[Any], joint: Joint, parent: str | None, R: Floats, p: Floats) -> None:
     add_body(tree, joint.child, parent, mass=0.0, joint=joint.kind, axis=joint.axis, R=R, p=p)
     tree.nodes[joint.child].update({"joint_name": joint.name, **joint.noted})
+
+
+@dataclass(frozen=True)
+class Mass:
+    """The mass of one body, in a frame."""
+
+    mass: float  # [kg]
+    com: Floats  # (3,) [m]
+    inertia: Floats  # (3, 3) about com [kg m^2]
+
+
+def combine(pieces: list[tuple[Mass, Floats, Floats]]) -> Mass:
+    """One mass from several, each with its pose (R, p) in the common frame.
+
+    The parallel-axis theorem takes each part's inertia to the common centre of mass.
+    """
+    moved = [
+        Mass(part.mass, p + matvec(R, part.com), turned_inertia(R, part.inertia))
+        for part, R, p in pieces
+        if part.mass != 0.0 or part.inertia.any()
+    ]
+    if len(moved) == 0:
+        return pieces[0][0]
+    if len(moved) == 1:
+        return moved[0]
+    total = sum(part.mass for part in moved)
+    com = sum((part.mass * part.com for part in moved), np.zeros(3))
+    com = com / total if total > 0.0 else moved[0].com
+    inertia = np.zeros((3, 3))
+    for part in moved:
+        d = part.com - com
+        inertia = inertia + part.inertia + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
+    return Mass(total, com, inertia)
+
+
+def turned_inertia(R: Floats, inertia: Floats) -> Floats:
+    """R J R^T, symmetric to the last bit; J itself where R is the identity."""
+    if (np.eye(3) == R).all():
+        return inertia
+    J = matmul(matmul(R, inertia), R.T)
+    return (J + J.T) / 2
 
 
 def _mass(where: str, link: Element) -> Mass:

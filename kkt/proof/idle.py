@@ -20,7 +20,8 @@ from ..matrix.system import System, least_size
 from ..tape.idle import Idle, doubles, unresisted
 from ..tape.player import rounded_entries, run
 from ..tape.tape import Tape
-from .trust import NO_BIT, SHORT, bound, longer, of_slots, pivots_leaf_to_root
+from ..tape.trace import tape_for
+from .trust import NO_BIT, SHORT, bound, longer, of_slots
 
 COARSE = 2.0**-4  # change of an entry that no format of few bits exceeds here
 SHAKES = 5  # of all entries
@@ -38,6 +39,18 @@ def idle_motion(system: System, entries: Entries, unit: float) -> Idle | None:
         found = unresisted(system, e, unit)
         kept[unit] = found if found is not None and _shaken(system, e, unit) else None
     return kept[unit]
+
+
+def pivots_leaf_to_root(system: System, entries: Entries) -> NDArray[np.float64]:
+    """(P,) pivots of (4), body by body, in double-double and rounded to float64.
+
+    Raises SingularError where a pivot is zero whatever the numbers.
+    """
+    tape = system.__dict__.get("_leaf_to_root")
+    if tape is None:
+        tape = system.__dict__["_leaf_to_root"] = tape_for(system)
+    found = longer(system, tape, get_format("float64"), entries)
+    return np.asarray(found.pivots[0], dtype=float)
 
 
 def _shaken(system: System, e: Entries, unit: float) -> bool:

@@ -71,7 +71,6 @@ from ..matrix.entries import Entries, assemble
 from ..matrix.system import System
 from ..tape.player import GUARD_DIGITS, played, run, signed, started
 from ..tape.tape import Tape
-from ..tape.trace import tape_for
 
 NO_BIT = 0.5  # relative error from which on no bit of a number is right
 NOTHING = 2.0**-10  # of a pivot: it is rounding alone if in more digits it is no larger than this
@@ -288,18 +287,6 @@ def longer(
     carrier = get_format(name)
     v = started(tape, entries, carrier, given)
     return of_slots(system, tape, played(tape, carrier.runner(tape), v), more)
-
-
-def pivots_leaf_to_root(system: System, entries: Entries) -> Floats:
-    """(P,) pivots of (4), body by body, in double-double and rounded to float64.
-
-    Raises SingularError where a pivot is zero whatever the numbers.
-    """
-    tape = system.__dict__.get("_leaf_to_root")
-    if tape is None:
-        tape = system.__dict__["_leaf_to_root"] = tape_for(system)
-    found = longer(system, tape, get_format("float64"), entries)
-    return np.asarray(found.pivots[0], dtype=float)
 
 
 def of_slots(system: System, tape: Tape, v: NDArray[Any], more: Slots = None) -> Longer:

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix.entries import ROUNDINGS, UNIT, Entries, unit_motions
+from ..matrix.entries import ROUNDINGS, UNIT, Entries
 from ..matrix.system import System
+from ..model.spatial import Array, levels, transpose
 from ..model.tree import BodyTree
 
 MOST_IN_LOOPS = 600  # joint freedoms where loops are closed; more take seconds, and are not looked at
@@ -70,6 +71,18 @@ def unresisted(system: System, e: Entries, unit: float, cut: bool = False) -> Id
 def _own(e: Entries) -> Floats:
     """(N,) inertia of the joints themselves."""
     return e.A if len(e.A) else np.zeros(len(e.tau))
+
+
+def unit_motions(parent: Array, Phi: Array, S: Array, owner: Array) -> Array:
+    """(n, 6, N) velocities of all bodies while each freedom moves alone at rate 1.
+
+    ``S`` (N, 6) holds the columns of bodies ``owner`` (N,).
+    """
+    v = np.zeros((len(parent), 6, len(owner)))
+    v[owner, :, np.arange(len(owner))] = S
+    for level in levels(parent)[1:]:
+        v[level] += transpose(Phi[level]) @ v[parent[level]]
+    return v
 
 
 def _slowest(system: System, e: Entries) -> Floats | None:

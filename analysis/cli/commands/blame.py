@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
@@ -13,6 +14,11 @@ from ..arguments import Parser, add_derivatives, add_format, add_json, add_model
 from ..limits import admit, played
 from ..progress import progress_shown
 from .shared import matrix_of, one_state, print_json, state_document, system_and_state
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ...rounding.text import Blame
 
 EXAMPLES = (
     "blame example3:m1=1e7.5,case=1",
@@ -74,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
         print_json({**told, **found.as_dict()})
         return 0
     from ...rounding.text import rest
-    from ..table import blame_table, console
+    from ..table import console
 
     out = console(sys.stdout)
     out.print(found.sentence, soft_wrap=out.wraps, markup=False)
@@ -113,3 +119,28 @@ def _as_program(options: argparse.Namespace) -> int:
     out.print(f"Source: {reading.source}.", soft_wrap=out.wraps, markup=False)
     out.print(one_state(options.model, state), soft_wrap=out.wraps, markup=False)
     return 0
+
+
+def blame_table(b: Blame) -> Table:
+    """The top entries, one a line, with shares of the explained error."""
+    from ...rounding.text import percent
+    from ..table import grid
+
+    return grid(
+        "",
+        ("share", "formula", "entry", "body", "pivot"),
+        (
+            (
+                percent(c.share),
+                c.formula,
+                "" if c.entry is None else f"({c.entry[0]},{c.entry[1]})",
+                "" if c.body is None else str(c.body),
+                c.pivot or "",
+            )
+            for c in b.top
+        ),
+        words=("formula", "entry", "body", "pivot"),
+        wrapped=("formula", "pivot"),
+        caption="share: signed part of the sum of all contributions; opposite ones cancel, so that "
+        "one can exceed 100 %",
+    )

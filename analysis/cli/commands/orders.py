@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from pivotree import kkt, orderings
-from pivotree.kkt.base.foreign import added
+from pivotree.orderings.load import added
 
 from ..arguments import Parser, add_json
 from .shared import print_json
