@@ -1,9 +1,9 @@
 from .catalogue import ALIASES as ALIASES
-from .catalogue import LOOPS as LOOPS
 from .catalogue import ORDERS as ORDERS
 from .catalogue import Alias as Alias
 from .catalogue import get as get
 from .catalogue import names as names
 from .graphs import GRAPHS as GRAPHS
+from .loops import LOOPS as LOOPS
 from .registry import order as order
 from .registry import varied as varied

@@ -22,6 +22,7 @@ from pivotree.kkt.base.reading import read_text
 from pivotree.kkt.order.sequence import TEN
 
 from .natural import random_order
+from .registry import orders_of
 
 FIRST = """
 crbm crbm_block_row crbm_com
@@ -61,27 +62,10 @@ ELSEWHERE = {
 }
 
 
-def _orders() -> Iterator[Order]:
-    """The orders in the files of this folder; a file adds its own."""
-    yield random_order(0)
-    for file in iter_modules([str(Path(__file__).parent)]):
-        if file.name in HERE:
-            continue
-        module = import_module(f".{file.name}", __package__)
-        for value in vars(module).values():
-            if isinstance(value, Order) and value.__module__ == module.__name__:
-                yield value
-
-
-_BY_NAME = {found.name: found for found in _orders()}
+_FOUND = orders_of(__package__, Path(__file__).parent, HERE)
+_BY_NAME = {found.name: found for found in (random_order(0), *_FOUND)}
 _NAMES = dict.fromkeys((*FIRST.split(), *sorted(_BY_NAME)))
-LOOPS: dict[str, Order] = {name: _BY_NAME[name] for name in _NAMES if _BY_NAME[name].loops}
-"""Orders that place the multipliers of closed loops and contacts, by name (docs/loops.md).
-
->>> list(pt.orderings.LOOPS)
-['closed_early', 'clusters', 'lambda_first', 'lambda_first_abm', 'lcaba']
-"""
-ORDERS: dict[str, Order] = {name: _BY_NAME[name] for name in _NAMES if name not in LOOPS}
+ORDERS: dict[str, Order] = {name: _BY_NAME[name] for name in _NAMES}
 """Every registered order by its name, those of the literature first.
 
 >>> list(pt.orderings.ORDERS)[:4]
@@ -106,7 +90,7 @@ def get(name: str) -> Order:
         raise OrderError(f"order {name!r}", "is no name", "give one as a text, such as 'abm'")
     if name in ELSEWHERE:
         raise OrderError(f"order {name!r}", "is no order of pivots", f"it is {ELSEWHERE[name]}")
-    registered = ORDERS | LOOPS | {other: ORDERS[alias.order] for other, alias in ALIASES.items()}
+    registered = ORDERS | {other: ORDERS[alias.order] for other, alias in ALIASES.items()}
     if name in registered:
         return registered[name]
     head, _, tail = name.partition(":")
@@ -115,6 +99,10 @@ def get(name: str) -> Order:
             raise OrderError(f"order {name!r}", f"{tail!r} is no seed", "use a number, as in random:7")
         return random_order(int(tail))
     from .graphs import GRAPHS
+    from .loops import LOOPS
+
+    if name in LOOPS:
+        return LOOPS[name]
     from .load import added, from_json, from_python, loaded, marked
 
     if name in GRAPHS:
@@ -129,7 +117,7 @@ def get(name: str) -> Order:
     others = added("pivotree.orders")
     if name in others:
         return marked(loaded(others[name]), name, f"{others[name].value}")
-    known = [*registered, *GRAPHS, *others]
+    known = [*registered, *LOOPS, *GRAPHS, *others]
     near = close_names(name, [*known, "random:0"], n=3, cutoff=0.4)
     hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(known)}"
     raise OrderError(f"order {name!r} is unknown", remedy=hint)
@@ -150,9 +138,14 @@ def names(problem: str = "qdd", loops: bool = False) -> list[str]:
     """
     if problem not in ("qdd", "tau"):
         raise OrderError("orders", f"problem is {problem!r}", "use 'qdd' or 'tau'")
+    registered = ORDERS
+    if loops:
+        from .loops import LOOPS
+
+        registered = ORDERS | LOOPS
     return [
         name
-        for name, order in (ORDERS | LOOPS if loops else ORDERS).items()
+        for name, order in registered.items()
         if order.problem == problem and order.composites not in TEN
         if not (loops and order.rules.elimination == "orthogonal")
     ]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 from pivotree.kkt import Order, PivotSequence, Rules, Structure
@@ -39,6 +42,17 @@ def order(
         return Order(function, name, source, Rules(**rules), links, composites, problem, loops)
 
     return mark
+
+
+def orders_of(package: str, folder: Path, but: Container[str] = ()) -> Iterator[Order]:
+    """The orders in the files of a folder, other folders and files named in ``but`` left out."""
+    for file in iter_modules([str(folder)]):
+        if file.ispkg or file.name in but:
+            continue
+        module = import_module(f".{file.name}", package)
+        for value in vars(module).values():
+            if isinstance(value, Order) and value.__module__ == module.__name__:
+                yield value
 
 
 def varied(order: Any, **rules: str) -> Order:

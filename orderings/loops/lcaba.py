@@ -6,7 +6,7 @@ from itertools import permutations
 from pivotree.kkt import Structure
 
 from .multipliers import soft
-from .registry import order
+from ..registry import order
 
 
 @order(

@@ -5,9 +5,9 @@ On a tree without loops each order of this file is CRBM or ABM, from which it is
 
 from pivotree.kkt import Structure
 
-from .abm import abm
-from .crbm import crbm
-from .registry import order
+from ..abm import abm
+from ..crbm import crbm
+from ..registry import order
 
 
 @order(

@@ -2,7 +2,7 @@
 
 from pivotree.kkt import Structure
 
-from .registry import order
+from ..registry import order
 
 
 @order("clusters", loops=True, source="Chignoli et al. 2023 (GRBDA); rows of loops in place of their G")
