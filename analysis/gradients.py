@@ -31,7 +31,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.formats import Hardware
 from pivotree.kkt.matrix.blocks import Block
 from pivotree.kkt.matrix.entries import assemble
-from pivotree.kkt.program.substitution import trace_substitution
+from pivotree.kkt.program.residual_program import trace_substitution
 from pivotree.kkt.tape.player import run
 from pivotree.kkt.tape.tape import Tape, lower
 from pivotree.kkt.tape.trace import tape_for

@@ -29,13 +29,13 @@ from .model.examples import four_bar as four_bar
 from .model.examples import gripper as gripper
 from .model.examples import humanoid as humanoid
 from .model.examples import quadruped as quadruped
+from .model.examples import random_tree as random_tree
 from .model.examples import rr_arm as rr_arm
 from .model.examples import stewart as stewart
 from .model.examples import two_link as two_link
 from .model.gallery import binary as binary
 from .model.gallery import chain as chain
 from .model.gallery import comb as comb
-from .model.gallery import random_tree as random_tree
 from .model.gallery import star as star
 from .model.load import Named as Named
 from .model.load import from_spec as from_spec

@@ -10,11 +10,8 @@ pivots, and the room of the project that holds them.
 """
 
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 
 from pivotree.kkt import Order, OrderError
 from pivotree.kkt.base.errors import close_names

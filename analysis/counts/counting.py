@@ -15,7 +15,7 @@ from pivotree.kkt.matrix.entries import Pattern
 from pivotree.kkt.order.sequence import as_order
 from pivotree.kkt.program.program import Program
 from pivotree.kkt.program.readers import instruction_bodies
-from pivotree.kkt.program.substitution import trace_substitution
+from pivotree.kkt.program.residual_program import trace_substitution
 from pivotree.kkt.program.tracer import as_counted, program_of
 from pivotree.kkt.tape.inputs import InputSlots
 from pivotree.kkt.tape.lowering import Lowering, Patterns

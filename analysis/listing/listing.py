@@ -21,7 +21,7 @@ from pivotree.kkt.matrix.blocks import Block, Structure
 from pivotree.kkt.matrix.system import System, require_system
 from pivotree.kkt.order.sequence import Order, OrderLike, as_order, plan
 from pivotree.kkt.program.program import Program
-from pivotree.kkt.program.substitution import trace_substitution
+from pivotree.kkt.program.residual_program import trace_substitution
 from pivotree.kkt.program.tracer import program_of
 from pivotree.kkt.structure.symbolic import symbolic
 

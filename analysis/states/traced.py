@@ -363,7 +363,7 @@ def answers(
     float32, formats of at most 25 bits rounded to nearest, and double-double go through the
     operations with a block of states side by side; other formats go state after state.
     """
-    from pivotree.kkt.arithmetic import floats
+    from pivotree.kkt.arithmetic import grids
 
     m = len(values)
     if m == 1:  # alone is faster without the others' room
@@ -385,17 +385,17 @@ def answers(
                 out[here] = (sign * desk[slots, :k]).T
             else:
                 low[places] = 0.0
-                played(tape, Runner(floats.lanes_pairs), pair)
+                played(tape, Runner(grids.lanes_pairs), pair)
                 out.real[here] = (sign * desk[slots, :k]).T
                 out.imag[here] = (sign * low[slots, :k]).T
     return out
 
 
 def _run(tape: Tape, chosen: Format, v: NDArray[Any], states: int) -> None:
-    from pivotree.kkt.arithmetic import floats, grids
+    from pivotree.kkt.arithmetic import grids
 
     if isinstance(chosen, Hardware):
-        played(tape, Runner(floats.lanes_native), v)
+        played(tape, Runner(grids.lanes_native), v)
     elif isinstance(chosen, Binary) and chosen.rounding == "nearest":
         played(tape, Runner(grids.lanes_nearest, chosen.grid), v)
     else:

@@ -1,10 +1,6 @@
 """Compiled loops over the operations of a tape: in turn, never fused, never reordered.
 
 Double-double numbers are Dekker's (1971); sums and quotients are as in Li et al. (2002).
-
-Many states at a time are v (slots, m), one column a state: each operation is applied to all columns
-before the next one, so that many states cost little more than one.  Every column has the same bits
-as a run on that state alone.
 """
 
 from __future__ import annotations
@@ -123,27 +119,3 @@ def pairs(op, dst, a, b, v, xs, ys, rs):  # pragma: no cover
         v[dst[i]] = r
         if keep:
             xs[i], ys[i], rs[i] = x, y, r
-
-
-@njit(cache=True, error_model="numpy")
-def lanes_native(op, dst, a, b, v, xs, ys, rs):  # pragma: no cover
-    """Apply operations in place, in float64 or float32; nothing goes to xs, ys and rs."""
-    m = v.shape[1]
-    for i in range(len(op)):
-        o, x, y, r = op[i], v[a[i]], v[b[i]], v[dst[i]]
-        for j in range(m):
-            r[j] = _operation(o, x[j], y[j])
-
-
-@njit(cache=True, error_model="numpy")
-def lanes_pairs(op, dst, a, b, v, xs, ys, rs):  # pragma: no cover
-    """Apply operations in place, in double-double: v (2, slots, m) are sums of high and low."""
-    (high, low), m = v, v.shape[2]
-    for i in range(len(op)):
-        o = op[i]
-        xh, xl, yh, yl = high[a[i]], low[a[i]], high[b[i]], low[b[i]]
-        rh, rl = high[dst[i]], low[dst[i]]
-        for j in range(m):
-            h, t = _dd_operation(o, xh[j], xl[j], yh[j], yl[j])
-            rh[j] = h
-            rl[j] = t if math.isfinite(h) else 0.0

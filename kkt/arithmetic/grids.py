@@ -1,10 +1,14 @@
-"""Compiled loops that round each operation: to at most 25 bits in any mode, or to fixed point.
+"""Compiled loops that round each operation, to at most 25 bits or to fixed point, and loops over states.
 
 Formats of p <= 25 bits are carried by float64: each operation in float64, then one rounding to p bits.
 For + - * / sqrt, two roundings to nearest give the same as one, since 53 >= 2 p + 2 (Figueroa 1995).
 Every other mode needs the exact residual of the float64 operation: from TwoSum for sums, from the
 remainder for quotients and roots; products are exact.  Values decide nothing in the loops but their
 own rounding.
+
+Many states at a time are v (slots, m), one column a state: each operation is applied to all columns
+before the next one, so that many states cost little more than one.  Every column has the same bits
+as a run on that state alone.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import math
 import numpy as np
 
 from ..base.compiled import njit
-from .floats import _operation, _two_product, _two_sum
+from .floats import _dd_operation, _operation, _two_product, _two_sum
 
 EXPONENT = 0x7FF0000000000000  # bits of a float64
 QUIET = 0x0008000000000000  # leading bit of the fraction: the constant added is 1.5 2^e
@@ -221,6 +225,16 @@ def fixed(op, dst, a, b, v, scale, top, xs, ys, rs):  # pragma: no cover
 
 
 @njit(cache=True, error_model="numpy")
+def lanes_native(op, dst, a, b, v, xs, ys, rs):  # pragma: no cover
+    """Apply operations in place, in float64 or float32; nothing goes to xs, ys and rs."""
+    m = v.shape[1]
+    for i in range(len(op)):
+        o, x, y, r = op[i], v[a[i]], v[b[i]], v[dst[i]]
+        for j in range(m):
+            r[j] = _operation(o, x[j], y[j])
+
+
+@njit(cache=True, error_model="numpy")
 def lanes_nearest(op, dst, a, b, v, grids, xs, ys, rs):  # pragma: no cover
     """Apply operations in place, each rounded to nearest on the first grid."""
     g = grids[0]
@@ -230,3 +244,17 @@ def lanes_nearest(op, dst, a, b, v, grids, xs, ys, rs):  # pragma: no cover
         o, x, y, r = op[i], v[a[i]], v[b[i]], v[dst[i]]
         for j in range(m):
             r[j] = _nearest(_operation(o, x[j], y[j]), shift, least, most, top, over)
+
+
+@njit(cache=True, error_model="numpy")
+def lanes_pairs(op, dst, a, b, v, xs, ys, rs):  # pragma: no cover
+    """Apply operations in place, in double-double: v (2, slots, m) are sums of high and low."""
+    (high, low), m = v, v.shape[2]
+    for i in range(len(op)):
+        o = op[i]
+        xh, xl, yh, yl = high[a[i]], low[a[i]], high[b[i]], low[b[i]]
+        rh, rl = high[dst[i]], low[dst[i]]
+        for j in range(m):
+            h, t = _dd_operation(o, xh[j], xl[j], yh[j], yl[j])
+            rh[j] = h
+            rl[j] = t if math.isfinite(h) else 0.0

@@ -16,8 +16,10 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.compiled import njit
 from ..base.errors import FormatError
 from ..base.foreign import foreign
+from .floats import _two_sum
 from .formats import Chunk, Format
 from .objects import InObjects
 
@@ -183,6 +185,31 @@ def looked(
         if missing.numerator:
             least = min(math.log2(f) + e for f, e in (one[1], other[1]))
             absorbed[i] = max(0.0, log2(missing) - least + precision)
+
+
+@njit(cache=True, error_model="numpy")
+def looked_pairs(op, x, y, r, cancelled, absorbed, size):  # pragma: no cover
+    """As :func:`kkt.arithmetic.shadows.looked`, for pairs high + low i."""
+    part = np.empty(6)
+    for i in range(len(op)):
+        u, w, t = x[i], y[i], r[i]
+        cancelled[i], absorbed[i] = 0, 0.0
+        size[i] = abs(t.real) if t.real == t.real else 0.0
+        if op[i] > 1 or u.real == 0.0 or w.real == 0.0 or not math.isfinite(t.real):
+            continue
+        w = -w if op[i] == 1 else w
+        if t.real == 0.0:
+            cancelled[i] = -1
+        else:
+            large = max(math.frexp(u.real)[1], math.frexp(w.real)[1])
+            cancelled[i] = max(0, large - math.frexp(t.real)[1])
+        # the exact u + w - t as an expansion of doubles that do not overlap (Shewchuk 1997)
+        part[:] = 0.0
+        for k, term in enumerate((u.real, u.imag, w.real, w.imag, -t.real, -t.imag)):
+            for j in range(k):
+                term, part[j] = _two_sum(term, part[j])
+            part[k] = term
+        absorbed[i] = abs(part.sum()) / min(abs(u.real), abs(w.real))
 
 
 def _seen(read: Read, x: Any) -> Seen:

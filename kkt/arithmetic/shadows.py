@@ -56,25 +56,6 @@ def linearise(op, x, y, r, xs, ys, rs, error, slopes):  # pragma: no cover
 
 
 @njit(cache=True, error_model="numpy")
-def settle(op, dst, a, b, size, error, slopes, lost, settled, whole):  # pragma: no cover
-    """Mark results (m,) that are right to a rounding: what operands had lost is rounded away there.
-
-    ``whole`` is the whole error of such a result, and the error of its rounding of any other; size (m,)
-    is that of a rounding, and lost (slots,) the whole errors of what slots hold, in place.
-    """
-    k = 0
-    for i in range(len(op)):
-        x, y = lost[a[i]], lost[b[i]]
-        if op[i] > 1:
-            x, y = slopes[k, 0] * x, slopes[k, 1] * y
-            k += 1
-        total = error[i] + x + (-y if op[i] == 1 else y)
-        settled[i] = abs(total) <= size[i]
-        whole[i] = total if settled[i] else error[i]
-        lost[dst[i]] = total
-
-
-@njit(cache=True, error_model="numpy")
 def contribute(op, dst, a, b, error, slopes, settled, adjoint, out):  # pragma: no cover
     """Reverse sweep: adjoint (slots,) in place; out (m,) is each result's adjoint times its error.
 
@@ -135,7 +116,9 @@ def looked(
     size       magnitude of the result, 0 for one that is not a number
     """
     if x.dtype == np.complex128:
-        return _looked_pairs(op, x, y, r, cancelled, absorbed, size)
+        from .parts import looked_pairs
+
+        return looked_pairs(op, x, y, r, cancelled, absorbed, size)
     whole, layout = LAYOUT[x.dtype]
     _looked(op, (x, y, r), (x.view(whole), y.view(whole), r.view(whole)), layout, cancelled, absorbed, size)
 
@@ -157,30 +140,6 @@ def _looked(op, numbers, bits_of, layout, cancelled, absorbed, size):  # pragma:
         cancelled[i] = max(bits, 0) if c > 0 else (-1 if counts else 0)
         absorbed[i] = lost / least if counts & (lost < np.inf) else 0.0
         size[i] = abs(t) if t == t else 0.0
-
-
-@njit(cache=True, error_model="numpy")
-def _looked_pairs(op, x, y, r, cancelled, absorbed, size):  # pragma: no cover
-    part = np.empty(6)
-    for i in range(len(op)):
-        u, w, t = x[i], y[i], r[i]
-        cancelled[i], absorbed[i] = 0, 0.0
-        size[i] = abs(t.real) if t.real == t.real else 0.0
-        if op[i] > 1 or u.real == 0.0 or w.real == 0.0 or not math.isfinite(t.real):
-            continue
-        w = -w if op[i] == 1 else w
-        if t.real == 0.0:
-            cancelled[i] = -1
-        else:
-            large = max(math.frexp(u.real)[1], math.frexp(w.real)[1])
-            cancelled[i] = max(0, large - math.frexp(t.real)[1])
-        # the exact u + w - t as an expansion of doubles that do not overlap (Shewchuk 1997)
-        part[:] = 0.0
-        for k, term in enumerate((u.real, u.imag, w.real, w.imag, -t.real, -t.imag)):
-            for j in range(k):
-                term, part[j] = _two_sum(term, part[j])
-            part[k] = term
-        absorbed[i] = abs(part.sum()) / min(abs(u.real), abs(w.real))
 
 
 # runs in more digits ----------------------------------------------------------------------------

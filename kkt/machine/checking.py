@@ -55,7 +55,8 @@ from ..base.errors import SingularError
 from ..matrix.configuration import Configuration
 from ..matrix.entries import ROUNDINGS, Entries
 from ..matrix.system import SHARE, System
-from ..model.spatial import Array, matmul, matvec, paths
+from ..model.loops import paths
+from ..model.spatial import Array, matmul, matvec
 from ..proof.soundness import by_chance
 from ..proof.trust import FEWER, bound
 from ..solution.eliminate import eliminate

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import LoopError, OrderError
-from ..model.spatial import levels, paths
+from ..model.spatial import levels
 
 KINDS = ("pdd", "qdd", "f", "fJ", "fC", "lam")
 PDD, QDD, F, FJ, FC, LAM = range(6)
@@ -150,6 +150,8 @@ class Structure:
 
     def moving(self, constraint: Hashable) -> list[Hashable]:
         """Bodies whose joints move the ends of a loop: from these up to where they meet."""
+        from ..model.loops import paths
+
         return [self.names[k] for k in paths(self.ties[self.tie_index[constraint]].bodies, self.parent)]
 
     @cached_property

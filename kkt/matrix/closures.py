@@ -26,18 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.loops import Loop
-from ..model.spatial import (
-    Array,
-    cross,
-    cross_motion,
-    force_transform,
-    matmul,
-    matvec,
-    meeting,
-    skew,
-    transpose,
-)
+from ..model.loops import Loop, meeting
+from ..model.spatial import Array, cross, cross_motion, force_transform, matmul, matvec, skew, transpose
 from ..model.tree import BodyTree
 
 Cast = Callable[[Any], Array]

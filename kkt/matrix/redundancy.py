@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ..base.errors import ModelError
 from ..model.fields import Floats
-from ..model.loops import OPEN
-from ..model.spatial import extends, force_transform, path
+from ..model.loops import OPEN, extends, path
+from ..model.spatial import force_transform
 from .closures import Closure
 from .state import State
 

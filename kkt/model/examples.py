@@ -1,4 +1,4 @@
-"""Single robots of the gallery: the papers' own examples, legged robots, and mechanisms.
+"""Robots of the gallery: the papers' own examples, legged robots, mechanisms, and trees drawn at random.
 
 Mechanisms with closed loops are trees with cut joints in ``tree.graph["loops"]``
 (:mod:`kkt.model.loops`), at rest in a state in which their loops are closed.
@@ -7,19 +7,22 @@ Mechanisms with closed loops are trees with cut joints in ``tree.graph["loops"]`
 from __future__ import annotations
 
 import math
+import random
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
+from ..base.errors import ModelError
 from ..base.foreign import of_kind
 from ..base.reading import read_json
 from .fields import Floats
-from .gallery import AXES, IN_PLANE, box, need
+from .gallery import AXES, IN_PLANE, box, count, joint_type, need
 from .joints import GENERAL
 from .spatial import rotation
-from .tree import add_body, default_state, new_tree
+from .tree import add_body, count_dof, default_state, new_tree
 
 # the papers' examples: bodies 1 (tip) and 2 (base), numbered as in Ascher 1996 -----------------
 
@@ -249,3 +252,60 @@ def gripper() -> nx.DiGraph[Any]:
     <System gripper: 7 bodies, 7 freedoms, 95 unknowns, 376 nonzeros, 2 loops>
     """
     return _of_file("gripper")
+
+
+# -- drawn at random -----------------------------------------------------------------------------
+
+MIXTURE = "revolute+revolute+revolute+prismatic+cylindrical+universal+spherical+planar+floating"
+
+
+@of_kind
+def random_tree(n: int, seed: int = 0, mass_ratio: float = 1.0, joints: str = MIXTURE) -> nx.DiGraph[Any]:
+    """n bodies, each on a parent drawn among the eight before it, everything else drawn too.
+
+    Masses are log-uniform in [1, mass_ratio], bodies are cuboids of density 1000 kg/m^3 in a
+    random pose; joint types are drawn from ``joints``, names joined with ``+`` (a name given
+    twice is twice as likely).  The same seed gives the same tree everywhere: only
+    ``random.Random.random`` is drawn from, whose sequence Python guarantees.  Raises ModelError
+    for no body or too many, a ratio that is not above 0, an unknown joint, and joints that are
+    all fixed.
+
+    >>> pt.compile_tree(pt.random_tree(20, seed=1, mass_ratio=1e4, joints="revolute"))
+    <BodyTree random_20_seed_1: 20 bodies, 20 freedoms, joints 20 revolute>
+    """
+    count(n, f"random_tree has {n} bodies")
+    need(mass_ratio > 0 and math.isfinite(mass_ratio), f"mass_ratio is {mass_ratio}", "give > 0")
+    kinds = [joint_type(kind) for kind in joints.split("+")]
+    draw = random.Random(seed).random
+
+    def direction() -> NDArray[np.float64]:
+        z, angle = 2.0 * draw() - 1.0, 2.0 * math.pi * draw()
+        r = math.sqrt(1.0 - z * z)
+        return np.array([r * math.cos(angle), r * math.sin(angle), z])
+
+    tree = new_tree(f"random_{n}_seed_{seed}")
+    for k in range(n):
+        mass = mass_ratio ** draw()
+        size = [0.5 + draw() for _ in range(3)]
+        scale = (mass / 1000.0 / math.prod(size)) ** (1.0 / 3.0)
+        edges = (scale * size[0], scale * size[1], scale * size[2])
+        turn = rotation(direction(), np.array(math.pi * draw()))
+        inertia = turn @ box(mass, edges) @ turn.T
+        kind = kinds[int(len(kinds) * draw())]
+        first, second = direction(), direction()
+        reach = 0.0 if k == 0 else edges[0]
+        add_body(
+            tree,
+            f"b{k + 1}",
+            None if k == 0 else f"b{k - int(min(k, 8) * draw())}",
+            mass=mass,
+            com=edges[0] * direction(),
+            inertia=(inertia + inertia.T) / 2,
+            joint=kind,
+            axis=(first, second) if kind == "universal" else first,
+            R=rotation(direction(), np.array(math.pi * draw())),
+            p=reach * direction(),
+        )
+    if count_dof(tree) == 0:
+        raise ModelError("gallery", "random_tree has no degree of freedom", "draw a moving joint too")
+    return default_state(tree)

@@ -10,24 +10,20 @@ masses in kg, angles in rad.  :func:`kkt.model.load.from_spec` builds from a tex
 from __future__ import annotations
 
 import math
-import random
 from typing import Any
 
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
 from ..base.errors import ModelError, nearest
 from ..base.foreign import of_kind
 from .fields import Floats
 from .joints import TYPES
-from .spatial import rotation
-from .tree import STANDARD_GRAVITY, add_body, count_dof, default_state, new_tree
+from .tree import STANDARD_GRAVITY, add_body, default_state, new_tree
 
 MOST_BODIES = 10_000_000  # bodies of a graph; larger trees come from arrays
 IN_PLANE = (0.0, -9.81, 0.0)  # gravity [m/s^2] for arms that move in the x-y plane
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
-MIXTURE = "revolute+revolute+revolute+prismatic+cylindrical+universal+spherical+planar+floating"
 
 
 def box(mass: float, size: tuple[float, float, float]) -> Floats:
@@ -41,11 +37,11 @@ def need(ok: bool, what: str, remedy: str) -> None:
         raise ModelError("gallery", what, remedy)
 
 
-def _count(n: int, what: str, least: int = 1) -> None:
+def count(n: int, what: str, least: int = 1) -> None:
     need(least <= n <= MOST_BODIES, what, f"ask for {least} to {MOST_BODIES:,}")
 
 
-def _joint(joint: str) -> str:
+def joint_type(joint: str) -> str:
     if joint not in TYPES:
         raise ModelError("gallery", f"joint {joint!r} is unknown", nearest(joint, TYPES))
     return joint
@@ -74,7 +70,7 @@ def _rods(
     for what, value in (("length", length), ("width", width), ("mass", mass)):
         need(value > 0 and math.isfinite(value), f"{what} is {value}", "give more than zero")
     tree = new_tree(name, gravity)
-    rod: dict[str, Any] = {"mass": mass, "com": (length / 2, 0.0, 0.0), "joint": _joint(joint)}
+    rod: dict[str, Any] = {"mass": mass, "com": (length / 2, 0.0, 0.0), "joint": joint_type(joint)}
     rod["inertia"] = box(mass, (length, width, width))
     depth: list[int] = []
     for k, parent in enumerate(parents):
@@ -106,7 +102,7 @@ def chain(
     >>> pt.compile_tree(pt.chain(100))
     <BodyTree chain_100: 100 bodies, 100 freedoms, joints 100 revolute>
     """
-    _count(n, f"chain has {n} bodies")
+    count(n, f"chain has {n} bodies")
     return _rods(f"chain_{n}", list(range(-1, n - 1)), joint, axes, length, width, mass, gravity)
 
 
@@ -119,7 +115,7 @@ def star(n: int, joint: str = "revolute") -> nx.DiGraph[Any]:
     >>> pt.compile_tree(pt.star(4)).parent
     array([-1,  0,  0,  0,  0])
     """
-    _count(n, f"star has {n} leaves")
+    count(n, f"star has {n} leaves")
     return _rods(f"star_{n}", [-1] + [0] * n, joint)
 
 
@@ -145,58 +141,6 @@ def comb(n: int, joint: str = "revolute") -> nx.DiGraph[Any]:
     >>> pt.compile_tree(pt.comb(5))
     <BodyTree comb_5: 10 bodies, 10 freedoms, joints 10 revolute>
     """
-    _count(n, f"comb has {n} teeth")
+    count(n, f"comb has {n} teeth")
     parents = [2 * (k // 2 - 1) if k % 2 == 0 else k - 1 for k in range(2 * n)]
     return _rods(f"comb_{n}", [max(parent, -1) for parent in parents], joint)
-
-
-@of_kind
-def random_tree(n: int, seed: int = 0, mass_ratio: float = 1.0, joints: str = MIXTURE) -> nx.DiGraph[Any]:
-    """n bodies, each on a parent drawn among the eight before it, everything else drawn too.
-
-    Masses are log-uniform in [1, mass_ratio], bodies are cuboids of density 1000 kg/m^3 in a
-    random pose; joint types are drawn from ``joints``, names joined with ``+`` (a name given
-    twice is twice as likely).  The same seed gives the same tree everywhere: only
-    ``random.Random.random`` is drawn from, whose sequence Python guarantees.  Raises ModelError
-    for no body or too many, a ratio that is not above 0, an unknown joint, and joints that are
-    all fixed.
-
-    >>> pt.compile_tree(pt.random_tree(20, seed=1, mass_ratio=1e4, joints="revolute"))
-    <BodyTree random_20_seed_1: 20 bodies, 20 freedoms, joints 20 revolute>
-    """
-    _count(n, f"random_tree has {n} bodies")
-    need(mass_ratio > 0 and math.isfinite(mass_ratio), f"mass_ratio is {mass_ratio}", "give > 0")
-    kinds = [_joint(kind) for kind in joints.split("+")]
-    draw = random.Random(seed).random
-
-    def direction() -> NDArray[np.float64]:
-        z, angle = 2.0 * draw() - 1.0, 2.0 * math.pi * draw()
-        r = math.sqrt(1.0 - z * z)
-        return np.array([r * math.cos(angle), r * math.sin(angle), z])
-
-    tree = new_tree(f"random_{n}_seed_{seed}")
-    for k in range(n):
-        mass = mass_ratio ** draw()
-        size = [0.5 + draw() for _ in range(3)]
-        scale = (mass / 1000.0 / math.prod(size)) ** (1.0 / 3.0)
-        edges = (scale * size[0], scale * size[1], scale * size[2])
-        turn = rotation(direction(), np.array(math.pi * draw()))
-        inertia = turn @ box(mass, edges) @ turn.T
-        kind = kinds[int(len(kinds) * draw())]
-        first, second = direction(), direction()
-        reach = 0.0 if k == 0 else edges[0]
-        add_body(
-            tree,
-            f"b{k + 1}",
-            None if k == 0 else f"b{k - int(min(k, 8) * draw())}",
-            mass=mass,
-            com=edges[0] * direction(),
-            inertia=(inertia + inertia.T) / 2,
-            joint=kind,
-            axis=(first, second) if kind == "universal" else first,
-            R=rotation(direction(), np.array(math.pi * draw())),
-            p=reach * direction(),
-        )
-    if count_dof(tree) == 0:
-        raise ModelError("gallery", "random_tree has no degree of freedom", "draw a moving joint too")
-    return default_state(tree)

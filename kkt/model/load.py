@@ -31,7 +31,7 @@ example1:q1=0.5 example2:m1=1e6 example3:m1=1e8,case=2 rr_arm quadruped:feet=4 h
 four_bar stewart delta gripper
 """
 EXAMPLES = {text.partition(":")[0]: text for text in _EXAMPLES.split()}
-FAMILIES = ("chain", "star", "binary", "comb", "random_tree")
+FAMILIES = ("chain", "star", "binary", "comb")
 
 
 @cache

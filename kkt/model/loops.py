@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError, PivotreeWarning, nearest
 from .fields import Floats, check_names, checked, checked_columns, require_name
@@ -480,3 +480,46 @@ def checked_compliance(where: str, value: ArrayLike, rows: int) -> Floats:
     """(rows,) numbers of zero or more, from one for all rows or one a row.  Raises ModelError."""
     c = np.full(rows, value) if isinstance(value, int | float | np.number) else value
     return checked(where, "compliance", c, (rows,), least=0.0)
+
+
+# -- bodies that a constraint moves, and rows that depend on others -------------------------------
+
+
+def meeting(bodies: tuple[int, int], parent: NDArray[np.int64]) -> int:
+    """The nearest common ancestor of two bodies, which may be one of them; -1 for the world."""
+    i, j = bodies
+    above = set()
+    while i >= 0:
+        above.add(i)
+        i = int(parent[i])
+    while j >= 0 and j not in above:
+        j = int(parent[j])
+    return j
+
+
+def paths(bodies: tuple[int, ...], parent: NDArray[np.int64]) -> list[int]:
+    """Bodies whose joints move the given ones relative to each other; one, beside the world."""
+    ends = bodies if len(bodies) > 1 else (*bodies, -1)
+    return list(dict.fromkeys(k for end in ends[1:] for k in path((ends[0], end), parent)))
+
+
+def path(bodies: tuple[int, int], parent: NDArray[np.int64]) -> list[int]:
+    """Bodies whose joints move two relative to each other: from both up to where they meet."""
+    up, result = meeting(bodies, parent), []
+    for k in bodies:
+        while k != up:
+            result.append(k)
+            k = int(parent[k])
+    return result
+
+
+def extends(basis: list[Array], row: Array, least: float) -> bool:
+    """Add to an orthonormal basis what a row has across it; False where that is no longer than ``least``."""
+    for _ in range(2):  # twice is enough
+        for q in basis:
+            row = row - (q @ row) * q
+    length = float(np.linalg.norm(row))
+    if length <= least:
+        return False
+    basis.append(row / length)
+    return True

@@ -44,9 +44,9 @@ from ..base.reading import read_bytes
 from ..base.xml import root_of
 from .fields import Floats
 from .joints import TERMS, TYPES
-from .loops import Loop, checked_loops, coupled_joints, cut_joint, follow
+from .loops import Loop, checked_loops, coupled_joints, cut_joint, extends, follow
 from .rotations import from_quaternion, quaternion_to_vector
-from .spatial import extends, matmul, matvec
+from .spatial import matmul, matvec
 from .tree import add_body, default_state, new_tree
 
 MOST_COPIES = 10**5  # copies of an element, words for each body or joint, and keyframes

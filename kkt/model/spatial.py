@@ -6,7 +6,7 @@ whose leading axis runs over bodies; ``dtype`` is float64, or ``object`` holding
 mpmath numbers or balls.  Sums run in ascending index and never through BLAS, whose order of
 summation differs between processors.
 
-Beside it stand the levels of a tree and the paths between its bodies, from the array of parents.
+Beside it stand the levels of a tree, from the array of parents.
 """
 
 from __future__ import annotations
@@ -64,34 +64,6 @@ def levels(parent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     return [order[first:last] for first, last in pairwise(start.tolist())]
 
 
-def meeting(bodies: tuple[int, int], parent: NDArray[np.int64]) -> int:
-    """The nearest common ancestor of two bodies, which may be one of them; -1 for the world."""
-    i, j = bodies
-    above = set()
-    while i >= 0:
-        above.add(i)
-        i = int(parent[i])
-    while j >= 0 and j not in above:
-        j = int(parent[j])
-    return j
-
-
-def paths(bodies: tuple[int, ...], parent: NDArray[np.int64]) -> list[int]:
-    """Bodies whose joints move the given ones relative to each other; one, beside the world."""
-    ends = bodies if len(bodies) > 1 else (*bodies, -1)
-    return list(dict.fromkeys(k for end in ends[1:] for k in path((ends[0], end), parent)))
-
-
-def path(bodies: tuple[int, int], parent: NDArray[np.int64]) -> list[int]:
-    """Bodies whose joints move two relative to each other: from both up to where they meet."""
-    up, result = meeting(bodies, parent), []
-    for k in bodies:
-        while k != up:
-            result.append(k)
-            k = int(parent[k])
-    return result
-
-
 Array = NDArray[Any]  # float64, or object holding one number type
 CACHED = 2048  # matrices that stay in a core's cache while it goes over them column by column
 
@@ -129,18 +101,6 @@ def matmul(a: Array, b: Array) -> Array:
     for k in range(1, a.shape[-1]):
         total = total + a[..., :, k, None] * b[..., k, None, :]
     return total
-
-
-def extends(basis: list[Array], row: Array, least: float) -> bool:
-    """Add to an orthonormal basis what a row has across it; False where that is no longer than ``least``."""
-    for _ in range(2):  # twice is enough
-        for q in basis:
-            row = row - (q @ row) * q
-    length = float(np.linalg.norm(row))
-    if length <= least:
-        return False
-    basis.append(row / length)
-    return True
 
 
 def transpose(a: Array) -> Array:

@@ -47,7 +47,7 @@ from typing import Any, NamedTuple
 from ..base.errors import OrderError
 from ..matrix.blocks import Block, Structure
 from ..matrix.entries import RIGHT_HAND_SIDE
-from ..model.spatial import meeting
+from ..model.loops import meeting
 from .program import Instruction, Program, Ref, Writer
 
 LETTER = {"pdd": ("b", 1), "qdd": ("tau", 1), "f": ("a", -1), "lam": ("gamma", -1)}  # r, by row

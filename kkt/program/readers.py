@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import OrderError
-from ..model.spatial import meeting
+from ..model.loops import meeting
 from .program import Instruction, Program, Ref
 
 Owners = NDArray[np.int64]  # in the tree's order; -1 for none

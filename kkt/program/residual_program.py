@@ -4,14 +4,65 @@ The residual is either that of all three block rows of equation (4), or tau - ID
 efforts less those of inverse dynamics (Luh, Walker & Paul 1980).  Closed loops and contacts add
 their own rows to either.  Lowered to a tape, it is rounded like everything else in its number
 format.
+
+Solving without elimination: a block triangular order of (4), as in inverse dynamics.
+
+With qdd known and tau unknown, the rows f_k, pdd_k, qdd_k of (4) give pdd_k, f_k, tau_k one after
+another; nothing is filled in.  A sequence is a list of (row, unknown) blocks, each unknown found
+from a row in which all others are known (Luh, Walker & Paul 1980).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
+from ..base.errors import OrderError
 from ..matrix.blocks import Block, Structure
 from .program import Program, Ref, Writer
+
+Substitution = Sequence[tuple[tuple[str, Hashable], tuple[str, Hashable]]]
+
+
+def trace_substitution(sequence: Substitution, structure: Structure, name: str) -> Program:
+    """The block program of a substitution; the slot of tau holds qdd.
+
+    Raises OrderError where a row holds another unknown that is not known yet.
+    """
+    structure.require_tree(f"order {name!r}: substitution, which finds no force of a loop,")
+    w = _Equations(structure, rates="tau")
+    known: dict[tuple[str, Hashable], Ref | None] = {}
+
+    def need(kind: str, body: Hashable, row: tuple[str, Hashable]) -> Ref | None:
+        if (kind, body) not in known:
+            raise OrderError(
+                f"order {name!r}",
+                f"row {Block(*row)} needs {Block(kind, body)}, which is not known yet",
+                "put it first",
+            )
+        return known[kind, body]
+
+    for step, (row, unknown) in enumerate(sequence):
+        kind, body = row
+        k = structure.index[body]
+        w.step = w.pivot = step
+        w.at(unknown[0], structure.index[unknown[1]])
+        if (kind, unknown) == ("f", ("pdd", body)):
+            up = structure.parent_of(body)
+            value = w.motion(k, None if up is None else need("pdd", up, row))
+        elif (kind, unknown) == ("pdd", ("f", body)):
+            children = structure.children(body)
+            carried = (w.mul(w.Phi(structure.index[c]), need("f", c, row)) for c in children)
+            value = w.force(k, need("pdd", body, row), carried)
+        elif (kind, unknown) == ("qdd", ("tau", body)):
+            value = w.add(w.mul(w.H(k), need("f", body, row)), w.geared(k))
+        else:
+            raise OrderError(
+                f"order {name!r}", f"row {Block(*row)} has no invertible block for {Block(*unknown)}"
+            )
+        known[unknown] = value
+    # tau takes the place of qdd in the solution
+    solution = {Block("qdd" if kind == "tau" else kind, body): x for (kind, body), x in known.items()}
+    return w.program(name, solution, len(sequence))
 
 
 def residual_program(structure: Structure, residual: str) -> Program:
@@ -21,14 +72,14 @@ def residual_program(structure: Structure, residual: str) -> Program:
     block on its diagonal.  "dynamics": ``qdd`` of the result is tau - ID(qdd, lam), ``pdd`` and
     ``f`` are those of inverse dynamics for this qdd, and ``lam`` is the residual of loops' rows.
     """
-    w = Equations(structure)
+    w = _Equations(structure)
     rows = w.dynamics() if residual == "dynamics" else w.equations()
     return w.program(f"residual of {residual}", rows)
 
 
 def update_program(structure: Structure) -> Program:
     """pdd + dpdd, qdd + dqdd, f + df, lam + dlam: one addition for each unknown."""
-    w = Equations(structure)
+    w = _Equations(structure)
     rows = {}
     for name, k in structure.index.items():
         for kind, size in (("pdd", 6), ("qdd", int(structure.dof[k])), ("f", 6)):
@@ -41,7 +92,7 @@ def update_program(structure: Structure) -> Program:
     return w.program("update", rows)
 
 
-class Equations(Writer):
+class _Equations(Writer):
     """Writes block rows of (4) on one tree."""
 
     def __init__(self, structure: Structure, rates: str = "qdd") -> None:

@@ -25,18 +25,10 @@ How the error and the zero pivot are found depends on the digits that a solver h
 * What follows from further right-hand sides of the same pivots (``columns`` of an answer,
   :func:`kkt.joint_space_inverse` and derivatives) is judged likewise, each matrix by its own largest
   entry; it has no backward error.
-* Checked kernels, and simulations and floors by them, have one factor.  The joint efforts less
-  those of inverse dynamics, in float64 also for shorter formats and from the state on
-  (:mod:`kkt.machine.checking`), are the residual of (4), whose other rows hold to rounding; the same
-  factor's correction for this residual is the error (Higham, chapter 12).  A pivot is zero if it
-  is no larger than :data:`kkt.matrix.entries.ROUNDINGS` u times the inertia that its joint moves
-  with all joints beyond it locked (:mod:`kkt.machine.checking`).
-* :func:`kkt.solve_large` body by body has float64 alone, and keeps no factor.  Where the tree, the
-  residual or the forces on joints give reason, it runs again, several times, on entries perturbed by
-  :data:`kkt.matrix.entries.ROUNDINGS` roundings: every operation then rounds otherwise, and the
-  distance of the answers is the error, the data's own rounding included.  Pivots are not inspected:
-  an answer is refused whose error is :data:`NO_BIT` or more, unless in equilibrium, or whose backward
-  error exceeds the bound.  For up to 2000 bodies it is also checked whether (4) itself is singular.
+* Checked kernels, and simulations and floors by them, have one factor, whose correction for the
+  residual of inverse dynamics is the error (:mod:`kkt.machine.checking`).
+* :func:`kkt.solve_large` body by body keeps no factor, and runs again on perturbed entries
+  (:mod:`kkt.scale.large`).
 
 The same elimination beside itself in about twice the digits: what a format's numbers are worth.
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import Format, shadows
+from ..arithmetic import Format
 from ..arithmetic.formats import Chunk, precision
+from ..base.compiled import njit
 from ..matrix.entries import Entries
 from ..tape.player import signed
 from ..tape.tape import Tape
@@ -18,6 +19,25 @@ from .contributions import Floats, Linearised, linearised, room
 from .observe import Watch, traceable
 
 MOST_REACHED = 40_000_000  # operations at most of which it is known what they leave in qdd
+
+
+@njit(cache=True, error_model="numpy")
+def settle(op, dst, a, b, size, error, slopes, lost, settled, whole):  # pragma: no cover
+    """Mark results (m,) that are right to a rounding: what operands had lost is rounded away there.
+
+    ``whole`` is the whole error of such a result, and the error of its rounding of any other; size (m,)
+    is that of a rounding, and lost (slots,) the whole errors of what slots hold, in place.
+    """
+    k = 0
+    for i in range(len(op)):
+        x, y = lost[a[i]], lost[b[i]]
+        if op[i] > 1:
+            x, y = slopes[k, 0] * x, slopes[k, 1] * y
+            k += 1
+        total = error[i] + x + (-y if op[i] == 1 else y)
+        settled[i] = abs(total) <= size[i]
+        whole[i] = total if settled[i] else error[i]
+        lost[dst[i]] = total
 
 
 class Settled:
@@ -35,7 +55,7 @@ class Settled:
         """Look at the next operations; ``size`` (m,) is that of a rounding of their results."""
         op, dst, a, b = chunk.op, chunk.dst, chunk.a, chunk.b
         here = slice(at, at + len(chunk))
-        shadows.settle(op, dst, a, b, size, error, slopes, self.lost, self.settled[here], self.whole[here])
+        settle(op, dst, a, b, size, error, slopes, self.lost, self.settled[here], self.whole[here])
 
 
 def reached(

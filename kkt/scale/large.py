@@ -2,6 +2,13 @@
 
 Orders that go body by body run through templates of machine code (:mod:`.template`).  Any other is
 traced on the whole tree, as for :func:`kkt.eliminate`, and its tape is played.
+
+Body by body there is float64 alone, and no factor is kept.  Where the tree, the residual or the forces
+on joints give reason, it runs again, several times, on entries perturbed by
+:data:`kkt.matrix.entries.ROUNDINGS` roundings: every operation then rounds otherwise, and the distance
+of the answers is the error, the data's own rounding included.  Pivots are not inspected: an answer is
+refused whose error is :data:`kkt.proof.trust.NO_BIT` or more, unless in equilibrium, or whose backward
+error exceeds the bound.  For up to 2000 bodies it is also checked whether (4) itself is singular.
 """
 
 from __future__ import annotations

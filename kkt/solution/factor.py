@@ -24,8 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from ..arithmetic import Format, get_format
-from ..arithmetic.floats import lanes_native
 from ..arithmetic.formats import Chunk, Hardware, Runner
+from ..arithmetic.grids import lanes_native
 from ..base.compiled import njit, uncollected
 from ..base.errors import FormatError, ModelError, OrderError, SingularError
 from ..base.shown import Shown

@@ -17,7 +17,7 @@ from ..matrix.blocks import Structure
 from ..matrix.system import System, require_system
 from ..model.fields import checked
 from ..order.sequence import Order, as_order
-from ..program.substitution import Substitution, trace_substitution
+from ..program.residual_program import Substitution, trace_substitution
 from ..tape.player import read_in, rounded_entries, run
 from ..tape.tape import Tape, Unknowns, lower
 

@@ -4,6 +4,9 @@ The joint-space inertia is singular exactly where some rates of the joints, whic
 closed, carry no kinetic energy: a point mass that turns about the line from its ball joint to it,
 a massless link between parallel axes.  In floats a kinetic energy is none where it is no larger
 than what rounding the entries of (4) once may add to it.
+
+And what is said of an order that pivots on an inertia that is not positive definite, or on a block
+that is singular whatever the numbers.
 """
 
 from __future__ import annotations
@@ -14,10 +17,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.errors import SingularError
+from ..matrix.blocks import Block
 from ..matrix.entries import ROUNDINGS, UNIT, Entries
 from ..matrix.system import System
+from ..model.loops import paths
 from ..model.spatial import Array, levels, transpose
 from ..model.tree import BodyTree
+from ..program.program import Program
+from .inputs import pivot_rows
+from .tape import Tape
 
 MOST_IN_LOOPS = 600  # joint freedoms where loops are closed; more take seconds, and are not looked at
 MOST_NAMED = 4  # bodies in a sentence
@@ -222,3 +231,106 @@ def _told(system: System, rates: Floats, small: float) -> str:
 def _axis(x: Floats) -> str:
     x = x / np.linalg.norm(x)
     return "(" + " ".join(f"{value:.3g}" for value in np.where(np.abs(x) < SMALL, 0.0, x)) + ")"
+
+
+# -- orders that ask for an inertia, or for a rank, that is not there ------------------------------
+
+
+def require_weighed(program: Program, system: System) -> None:
+    """Refuse orders that pivot on an M_k which is not positive definite.  Raises SingularError."""
+    tree = system.tree
+    indefinite = {tree.names[k] for k in tree.indefinite()}
+    singular = {tree.names[k] for k in tree.singular()}
+    if tree.dof.any() and not (tree.mass.any() or tree.inertia.any() or system.entries.A.any()):
+        raise SingularError(tree.name, "no link has a mass", "give each link that a joint moves its inertia")
+    assert program.symbolic is not None
+    if program.symbolic.plan.sequence.rules.elimination == "orthogonal":
+        return _unweighable(program, system)
+    structure = program.symbolic.plan.graph.structure
+    made_by = {i.out: i for i in program.instructions}
+    for record in program.pivots:
+        for block in record.blocks:
+            if record.pair or block.kind != "pdd":
+                continue
+            body = structure.names[structure.copy_of[structure.index[block.body]]]  # also of its pieces
+            what = None
+            if body in indefinite:
+                what = "is not positive definite"
+            elif body in singular:
+                (factored,) = made_by[record.factor].args
+                source = made_by[factored.value] if factored else made_by[record.factor]
+                what = "is singular" if source.op in ("input", "divide", "square") else None
+            if what:
+                fixed = tree.joint[system.structure.index[body]] == "fixed"
+                merge = (
+                    "merge its fixed joint (merge_fixed=True; on the command line, no --urdf keep-fixed), or "
+                )
+                raise SingularError(
+                    f"body {body!r}",
+                    f"field 'inertia' (or 'mass') {what}",
+                    f"{merge * fixed}use an order that pairs pdd with f, such as abm",
+                    f"and order {program.name!r} pivots on M_k at step {record.step + 1}",
+                )
+
+
+def _unweighable(program: Program, system: System) -> None:
+    """Refuse rotations where M_k is not R^T D R, D >= 0, with the zeros of D in its pattern."""
+    tree = system.tree
+    singular = [k for k in tree.singular() if not _zeros_are_structure(system, k)]
+    for record in program.pivots:
+        if record.blocks[0].kind == "lam":
+            continue
+        k = system.structure.index[record.blocks[0].body]
+        if k in tree.indefinite() or k in singular:
+            what = "is not positive definite" if k in tree.indefinite() else "is singular"
+            raise SingularError(
+                f"body {tree.names[k]!r}",
+                f"field 'inertia' (or 'mass') {what}",
+                "give it a full inertia or none, or use an order that pairs pdd with f, such as abm",
+                f"and order {program.name!r} takes its root at step {record.step + 1}",
+            )
+
+
+def _zeros_are_structure(system: System, k: int) -> bool:
+    """Whether the rows of [S E]^T M [S E] are zero or independent, in any state."""
+    S = system.state.S[k]
+    basis = np.concatenate([S, np.delete(np.eye(6), pivot_rows(S), axis=1)], axis=1)
+    K = basis.T @ system.entries.M[k] @ basis
+    kept = (np.abs(basis.T) @ system.pattern.M[k] @ np.abs(basis)).any(axis=1)
+    K = K[np.ix_(kept, kept)]
+    size = np.sqrt(K.diagonal())
+    if not len(K):  # numpy before 2.2 has no rank of an empty matrix
+        return True
+    return bool((size > 0).all() and np.linalg.matrix_rank(K / np.outer(size, size)) == len(K))
+
+
+def without_rank(tape: Tape, number: int, rank: int) -> str:
+    """The sentence for a pivot, by the number of its record, of which only ``rank`` rows are independent."""
+    record, name = tape.program.pivots[number], tape.program.name
+    block, size = record.blocks[0], len(tape.pivots[number])
+    told = f"order {name!r}: pivot {block} at step {record.step + 1} is structurally singular"
+    told = f"{told} (rank {rank} of {size})"
+    if block.kind == "lam":
+        return f"{told}; {_mend(tape, number)}"
+    partner = Block("pdd" if block.kind in ("f", "fC", "fJ") else "f", block.body)
+    gone = {b for earlier in tape.program.pivots[:number] for b in earlier.blocks}
+    why = "" if partner in gone else f", since {partner} comes after it"
+    return f"{told}{why}; use an order that pairs the two, such as abm"
+
+
+def _mend(tape: Tape, number: int) -> str:
+    """The remedy for multipliers whose pivot is singular: eliminate them later, or drop rows."""
+    records, factor = tape.program.pivots, tape.program.symbolic
+    assert factor is not None
+    structure, loop = factor.plan.graph.structure, records[number].blocks[0].body
+    tie = structure.ties[structure.tie_index[loop]]
+    gone = {block for record in records[:number] for block in record.blocks}
+    late = [
+        Block("qdd", structure.names[k])
+        for k in paths(tie.bodies, structure.parent)
+        if structure.dof[k] and Block("qdd", structure.names[k]) not in gone
+    ]
+    if late:
+        more = f" and {len(late) - 1} more of its loop's joints" if late[1:] else ""
+        return f"eliminate {late[0]}{more} first, or leave it out, and it comes last"
+    return "keep fewer of its rows, or give them a compliance"

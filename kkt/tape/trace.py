@@ -16,15 +16,12 @@ from ..arithmetic.shadows import InResidues, random_residues
 from ..base.compiled import uncollected
 from ..base.errors import OrderError, SingularError, SizeError
 from ..base.foreign import foreign
-from ..matrix.blocks import Block
 from ..matrix.entries import UNIT
 from ..matrix.system import System, require_system
-from ..model.spatial import paths
 from ..order.sequence import OrderLike, PivotSequence, as_sequence, plan
 from ..program.program import Program
 from ..program.tracer import program_of
 from ..structure.symbolic import SymbolicFactor, symbolic
-from .inputs import pivot_rows
 from .lowering import Patterns, Template
 from .player import played
 from .tape import Tape, lower
@@ -128,72 +125,10 @@ def tape_for(system: System, order: OrderLike | Tape | None = None) -> Tape:
 
 def unphysical(program: Program, system: System) -> None:
     """Refuse orders that pivot on an M_k which is not positive definite.  Raises SingularError."""
-    indefinite = {system.tree.names[k] for k in system.tree.indefinite()}
-    singular = {system.tree.names[k] for k in system.tree.singular()}
-    if not indefinite and not singular:
-        return
-    tree = system.tree
-    if tree.dof.any() and not (tree.mass.any() or tree.inertia.any() or system.entries.A.any()):
-        raise SingularError(tree.name, "no link has a mass", "give each link that a joint moves its inertia")
-    assert program.symbolic is not None
-    if program.symbolic.plan.sequence.rules.elimination == "orthogonal":
-        return _unweighable(program, system)
-    structure = program.symbolic.plan.graph.structure
-    made_by = {i.out: i for i in program.instructions}
-    for record in program.pivots:
-        for block in record.blocks:
-            if record.pair or block.kind != "pdd":
-                continue
-            body = structure.names[structure.copy_of[structure.index[block.body]]]  # also of its pieces
-            what = None
-            if body in indefinite:
-                what = "is not positive definite"
-            elif body in singular:
-                (factored,) = made_by[record.factor].args
-                source = made_by[factored.value] if factored else made_by[record.factor]
-                what = "is singular" if source.op in ("input", "divide", "square") else None
-            if what:
-                fixed = system.tree.joint[system.structure.index[body]] == "fixed"
-                merge = (
-                    "merge its fixed joint (merge_fixed=True; on the command line, no --urdf keep-fixed), or "
-                )
-                raise SingularError(
-                    f"body {body!r}",
-                    f"field 'inertia' (or 'mass') {what}",
-                    f"{merge * fixed}use an order that pairs pdd with f, such as abm",
-                    f"and order {program.name!r} pivots on M_k at step {record.step + 1}",
-                )
+    if system.tree.indefinite() or system.tree.singular():
+        from .idle import require_weighed
 
-
-def _unweighable(program: Program, system: System) -> None:
-    """Refuse rotations where M_k is not R^T D R, D >= 0, with the zeros of D in its pattern."""
-    tree = system.tree
-    singular = [k for k in tree.singular() if not _zeros_are_structure(system, k)]
-    for record in program.pivots:
-        if record.blocks[0].kind == "lam":
-            continue
-        k = system.structure.index[record.blocks[0].body]
-        if k in tree.indefinite() or k in singular:
-            what = "is not positive definite" if k in tree.indefinite() else "is singular"
-            raise SingularError(
-                f"body {tree.names[k]!r}",
-                f"field 'inertia' (or 'mass') {what}",
-                "give it a full inertia or none, or use an order that pairs pdd with f, such as abm",
-                f"and order {program.name!r} takes its root at step {record.step + 1}",
-            )
-
-
-def _zeros_are_structure(system: System, k: int) -> bool:
-    """Whether the rows of [S E]^T M [S E] are zero or independent, in any state."""
-    S = system.state.S[k]
-    basis = np.concatenate([S, np.delete(np.eye(6), pivot_rows(S), axis=1)], axis=1)
-    K = basis.T @ system.entries.M[k] @ basis
-    kept = (np.abs(basis.T) @ system.pattern.M[k] @ np.abs(basis)).any(axis=1)
-    K = K[np.ix_(kept, kept)]
-    size = np.sqrt(K.diagonal())
-    if not len(K):  # numpy before 2.2 has no rank of an empty matrix
-        return True
-    return bool((size > 0).all() and np.linalg.matrix_rank(K / np.outer(size, size)) == len(K))
+        require_weighed(program, system)
 
 
 def structurally_singular(tape: Tape, system: System) -> None:
@@ -208,20 +143,11 @@ def structurally_singular(tape: Tape, system: System) -> None:
     for number, slots in sorted(tape.pivots.items()):
         if (v[np.abs(slots)] == 0).any():
             record = tape.program.pivots[number]
-            rank = f"rank {int((v[np.abs(slots)] != 0).sum())} of {len(slots)}"
-            where = f"pivot {record.blocks[0]} at step {record.step + 1} is structurally singular"
-            name = tape.program.name
-            if record.blocks[0].kind == "lam":
-                raise OrderError(f"order {name!r}", f"{where} ({rank})", _mend(tape, number))
-            _require_regular(system, name)
-            partner = Block(
-                "pdd" if record.blocks[0].kind in ("f", "fC", "fJ") else "f", record.blocks[0].body
-            )
-            gone = {block for earlier in tape.program.pivots[:number] for block in earlier.blocks}
-            why = "" if partner in gone else f", since {partner} comes after it"
-            raise OrderError(
-                f"order {name!r}", f"{where} ({rank}){why}", "use an order that pairs the two, such as abm"
-            )
+            if record.blocks[0].kind != "lam":
+                _require_regular(system, tape.program.name)
+            from .idle import without_rank
+
+            raise OrderError(without_rank(tape, number, int((v[np.abs(slots)] != 0).sum())))
 
 
 def _require_regular(system: System, order: str) -> None:
@@ -235,24 +161,6 @@ def _require_regular(system: System, order: str) -> None:
     if idle is not None:
         loops = " where its loops are cut" if system.structure.ties else ""
         raise SingularError(system.name, f"is singular{loops}: {idle.why}")
-
-
-def _mend(tape: Tape, number: int) -> str:
-    """The remedy for multipliers whose pivot is singular: eliminate them later, or drop rows."""
-    records, factor = tape.program.pivots, tape.program.symbolic
-    assert factor is not None
-    structure, loop = factor.plan.graph.structure, records[number].blocks[0].body
-    tie = structure.ties[structure.tie_index[loop]]
-    gone = {block for record in records[:number] for block in record.blocks}
-    late = [
-        Block("qdd", structure.names[k])
-        for k in paths(tie.bodies, structure.parent)
-        if structure.dof[k] and Block("qdd", structure.names[k]) not in gone
-    ]
-    if late:
-        more = f" and {len(late) - 1} more of its loop's joints" if late[1:] else ""
-        return f"eliminate {late[0]}{more} first, or leave it out, and it comes last"
-    return "keep fewer of its rows, or give them a compliance"
 
 
 def entries_of(tape: Tape, instructions: Iterable[int]) -> dict[int, NDArray[np.int64]]:

@@ -5,8 +5,8 @@ from itertools import permutations
 
 from pivotree.kkt import Structure
 
-from .multipliers import soft
 from ..registry import order
+from .multipliers import soft
 
 
 @order(

@@ -169,7 +169,7 @@ def test_a_power_of_ten_in_a_spec_need_not_be_whole():
 
 def test_robots_of_a_folder_go_by_short_names(tmp_path, monkeypatch):
     """Those of its table that are there, and every file by its own name."""
-    home = tmp_path / load.SHARE
+    home = tmp_path / robots.SHARE
     for name in ("panda_description/urdf/panda", "ur_description/urdf/ur5_robot", "mine/arm"):
         path = home / f"{name}.urdf"
         path.parent.mkdir(parents=True)
@@ -186,7 +186,7 @@ def test_robots_of_a_folder_go_by_short_names(tmp_path, monkeypatch):
 
 def test_a_folder_of_robots_is_found_beside_other_packages(tmp_path, monkeypatch):
     monkeypatch.setattr(robots, "PACKAGE", "no-such-package-of-robots")
-    home = tmp_path / "cmeel.prefix" / load.SHARE
+    home = tmp_path / "cmeel.prefix" / robots.SHARE
     home.mkdir(parents=True)
     monkeypatch.syspath_prepend(str(tmp_path))
     assert robots.robots_folder() == home
