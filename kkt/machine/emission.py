@@ -443,7 +443,9 @@ def _piece(
                 value = f"%n{i}"
             yield from store(value, inputs + i, f"o{i}")
 
-    yield f"define internal void @piece{part}({ARGUMENTS}) noinline {{"
+    # else LLVM may keep vectors that leave registers across two lines of the cache
+    aligned = f" alignstack({shape.lanes * shape.size})" if shape.lanes > 1 else ""
+    yield f"define internal void @piece{part}({ARGUMENTS}) noinline{aligned} {{"
     if part == 0:
         for slot in sorted(s for s in wanted if s < first):
             yield from load(slot)
