@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from functools import reduce
-from operator import and_, or_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +34,7 @@ from ..model.spatial import (
     transpose,
 )
 from ..model.tree import BodyTree
-from .state import State, kinematics
+from .state import State, kinematics, posed
 
 if TYPE_CHECKING:
     from ..model.loops import Loop
@@ -193,7 +191,7 @@ def assemble(
 
     # the right-hand side: bias of bodies, efforts of joints
     if number is None and (n >= MANY or outwards.ready):
-        Phi, (v, a, b) = np.empty((n, 6, 6)), np.empty((3, n, 6))
+        Phi, (v, a, b) = np.empty((n, 6, 6)), (np.empty((n, 6)) for _ in range(3))
         order = np.arange(n) if (parent < np.arange(n)).all() else breadth_first(parent)[0]
         outwards(order, parent, M, (R, p, offset, S, qd, own, pull), (Phi, v, a, b))
         lift(a, parent, Phi, gravity)
@@ -256,32 +254,27 @@ def pattern_of(tree: BodyTree, state: State, a: NDArray[np.float64]) -> Pattern:
     poses but one, whose zeros are structural.
     """
     # this state, and one in which no entry is zero by chance
-    N, q, loops = int(tree.offset[-1]), state.q, [closure.loop for closure in state.loops]
+    n, q, loops = tree.n, state.q, [closure.loop for closure in state.loops]
     moved = any(q[tree.offset[k] : tree.offset[k + 1]].any() for k in tree.S)
-    always = np.ones(tree.n, dtype=bool)
-    always[list(tree.S)] = moved
-    free = np.repeat(always, tree.dof)
-    poses = [(q, state.R, state.p, state.S)]
-    if free.any():
-        generic = np.where(free, np.random.default_rng(1996).uniform(0.4, 1.2, N), 0.0)
-        poses.append((generic, *kinematics(tree, generic, np.zeros(N))[:3]))
+    free = np.repeat(~np.isin(np.arange(n), [] if moved else list(tree.S)), tree.dof)
+    generic, still = np.where(free, np.random.default_rng(1996).uniform(0.4, 1.2, len(q)), 0.0), 0.0 * q
 
-    # an entry counts where one state has it, a one where all have it
-    Phi_one = np.zeros((tree.n, 6, 6), dtype=bool)
-    Phi_one[:, :3, :3] = Phi_one[:, 3:, 3:] = reduce(and_, (R == 1.0 for _, R, *_ in poses))
-    Gs, ones_in_G = zip(*(_constraint_pattern(tree, R, p, q, loops) for q, R, p, _ in poses), strict=True)
-    return Pattern(
-        M=in_pieces(_inertia_pattern, tree.mass, tree.com, tree.inertia),
-        Phi=reduce(or_, (in_pieces(_transform_pattern, R, p) for _, R, p, _ in poses)),
-        S=reduce(or_, (S.columns != 0.0 for *_, S in poses)),
-        Phi_one=Phi_one,
-        S_one=reduce(and_, (S.columns == 1.0 for *_, S in poses)),
-        a=(tree.dof > 0) | (tree.parent < 0) | a.any(axis=1),
-        G=np.any(np.stack(Gs), axis=0),
-        G_one=np.all(np.stack(ones_in_G), axis=0),
-        compliance=np.concatenate([np.zeros(0), *(loop.compliance for loop in loops)]) != 0.0,
-        A=own_entries(state),
-    )
+    # an entry counts where one of both has it, a one where both have it
+    Phi, Phi_one = np.empty((n, 6, 6), dtype=bool), np.zeros((n, 6, 6), dtype=bool)
+    S, S_one = state.S.columns != 0.0, state.S.columns == 1.0
+    for at, take, R, p, columns, _ in posed(tree, generic, still):
+        turn, shift = map(np.asfortranarray, (state.R[at], state.p[at]))
+        Phi[at] = _transform_pattern(turn, shift) | _transform_pattern(R, p)
+        Phi_one[at, :3, :3] = Phi_one[at, 3:, 3:] = (turn == 1.0) & (R == 1.0)
+        S[take] |= columns != 0.0
+        S_one[take] &= columns == 1.0
+    poses = [(q, state.R, state.p), *([(generic, *kinematics(tree, generic, still)[:2])] if loops else [])]
+    Gs, ones = zip(*(_constraint_pattern(tree, R, p, q, loops) for q, R, p in poses), strict=True)
+    M = in_pieces(_inertia_pattern, tree.mass, tree.com, tree.inertia)
+    biased = (tree.dof > 0) | (tree.parent < 0) | a.any(axis=1)
+    soft = np.concatenate([np.zeros(0), *(loop.compliance for loop in loops)]) != 0.0
+    G, G_one = np.any(np.stack(Gs), axis=0), np.all(np.stack(ones), axis=0)
+    return Pattern(M, Phi, S, Phi_one, S_one, biased, G, G_one, soft, own_entries(state))
 
 
 # Patterns come from the factors, not from the products: in float64 a sum of products may cancel

@@ -6,7 +6,7 @@ from these doubles: the pose (R, p) is computed once, in float64, and is then da
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +89,7 @@ def state_of(
             "build without implicit, or give the spring's effort as tau",
         )
     R, p, S, bias = kinematics(tree, position, rates)
-    bias = bias + node_field(tree, graph, "bias")
+    bias = bias + node_field(tree, graph, "bias") if len(graph) else bias
     closed: tuple[Closure, ...] = ()
     if loops:
         from .closures import closures
@@ -120,36 +120,44 @@ class Subspaces(Sequence[Floats]):
 
 def kinematics(tree: BodyTree, q: Floats, qd: Floats) -> tuple[Floats, Floats, Subspaces, Floats]:
     """Poses R (n,3,3), p (n,3), motion subspaces S and S° qd (n,6) at q, qd (N,)."""
-    R, p = tree.R.copy(), tree.p.copy()
-    bias = np.zeros((tree.n, 6))
-    columns = np.zeros((int(tree.offset[-1]), 6))
+    R, p, bias = np.empty((tree.n, 3, 3)), np.empty((tree.n, 3)), np.zeros((tree.n, 6))
+    columns = np.empty((int(tree.offset[-1]), 6))
+    for at, take, *found, slip in posed(tree, q, qd):
+        R[at], p[at], columns[take] = found
+        if slip is not None:
+            bias[at] += slip
+    return R, p, Subspaces(columns, tree.offset), bias
+
+
+def posed(tree: BodyTree, q: Floats, qd: Floats) -> Iterator[tuple[Any, ...]]:
+    """Places, those of freedoms, R, p, S and S° qd of bodies of a type, as many as a core's cache holds."""
     for kind, bodies in tree.by_joint.items():
         # S of general joints is constant, and S q a screw
         if kind == GENERAL:
             from ..model.rotations import exponential
 
             for k in bodies.tolist():
-                qk = q[tree.offset[k] : tree.offset[k + 1]]
-                columns[tree.offset[k] : tree.offset[k + 1]] = tree.S[k].T
-                if qk.any():
-                    turn, shift = exponential(matvec(tree.S[k], qk))
-                    p[k] = tree.p[k] + matvec(tree.R[k], shift)
-                    R[k] = matmul(tree.R[k], turn)
+                own = slice(tree.offset[k], tree.offset[k + 1])
+                R, p = tree.R[k], tree.p[k]
+                if q[own].any():
+                    turn, shift = exponential(matvec(tree.S[k], q[own]))
+                    R, p = matmul(R, turn), p + matvec(R, shift)
+                yield slice(k, k + 1), own, R[None], p[None], tree.S[k].T, None
             continue
 
-        # all others by the table of types, as many of a type at once as a core's cache holds
+        # all others by the table of types
         joint = TYPES[kind]
         for some in np.split(bodies, range(CACHED, len(bodies), CACHED)):
-            take = tree.offset[some, None] + np.arange(joint.dof)
-            at = slice(some[0], some[-1] + 1) if some[-1] - some[0] == len(some) - 1 else some
+            at: Any = some
+            take: Any = (tree.offset[some, None] + np.arange(joint.dof)).ravel()
+            if some[-1] - some[0] == len(some) - 1:  # neighbours
+                at, take = (slice(x[0], x[-1] + 1) if len(x) else x for x in (at, take))
             axis, placed = (np.asfortranarray(x[at]) for x in (tree.axis, tree.R))
-            turn, shift = map(np.asfortranarray, joint.pose(axis, q[take]))
-            R[at] = matmul(placed, turn)
-            p[at] = tree.p[at] + matvec(placed, shift)
-            columns[take] = np.swapaxes(joint.subspace(axis, q[take]), 1, 2)
-            if joint.bias is not None:
-                bias[at] = joint.bias(axis, q[take], qd[take])
-    return R, p, Subspaces(columns, tree.offset), bias
+            qk, rates = (x[take].reshape(len(some), joint.dof) for x in (q, qd))
+            turn, shift = map(np.asfortranarray, joint.pose(axis, qk))
+            S = np.swapaxes(joint.subspace(axis, qk), 1, 2).reshape(-1, 6)
+            slip = joint.bias and joint.bias(axis, qk, rates)
+            yield at, take, matmul(placed, turn), tree.p[at] + matvec(placed, shift), S, slip
 
 
 def _vector(field: str, value: Any, length: int) -> Floats:

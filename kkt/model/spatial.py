@@ -83,6 +83,8 @@ def in_pieces(function: Callable[..., Array], *arrays: Array) -> Array:
 
     It gets them with equal entries of bodies side by side, over which processors go fastest.
     """
+    if not any(x.strides[0] for x in arrays):  # one value, of all bodies
+        return np.repeat(function(*(x[:1] for x in arrays)), len(arrays[0]), axis=0)
 
     def of(i: int) -> Array:
         return function(*(np.asfortranarray(x[i : i + CACHED]) for x in arrays))
@@ -99,7 +101,7 @@ def matmul(a: Array, b: Array) -> Array:
     """``a @ b`` for stacks (..., r, k) and (..., k, c), summed in ascending index."""
     total = a[..., :, 0, None] * b[..., 0, None, :]
     for k in range(1, a.shape[-1]):
-        total = total + a[..., :, k, None] * b[..., k, None, :]
+        total += a[..., :, k, None] * b[..., k, None, :]
     return total
 
 
@@ -167,11 +169,6 @@ def cross_force(v: Array, f: Array) -> Array:
     return np.concatenate([moment, linear], axis=-1)
 
 
-def rotation(axis: Array, angle: Array) -> Array:
-    """Rodrigues' rotation about unit axes (..., 3) by angles (...,) [rad], float64."""
-    return turned(axis, np.cos(angle), np.sin(angle))
-
-
 def rotation_vector(w: Floats) -> Floats:
     """exp of rotation vectors (m, 3) [rad] as matrices (m, 3, 3)."""
     angle = np.sqrt((w * w).sum(-1))
@@ -180,15 +177,15 @@ def rotation_vector(w: Floats) -> Floats:
     return rotation(axis, angle)
 
 
-def turned(axis: Array, c: Array, s: Array) -> Array:
-    """Rotation about unit axes (..., 3) by angles of cosine c and sine s (...,).
+def rotation(axis: Array, angle: Array) -> Array:
+    """Rodrigues' rotation about unit axes (..., 3) by angles (...,) [rad], float64.
 
     The products axis_i axis_j (1 - cos) of a zero component are exactly zero, so that a
     rotation about a coordinate axis keeps its structural zeros and ones.
     """
+    c, s = np.cos(angle), np.sin(angle)
     outer = axis[..., :, None] * axis[..., None, :]
-    K = skew(axis)
-    R = (1.0 - c)[..., None, None] * outer + s[..., None, None] * K
+    R = (1.0 - c)[..., None, None] * outer + s[..., None, None] * skew(axis)
     i = np.arange(3)
     # 1 - (1 - c)(1 - u_i^2): exact 1 on the axis, exact c beside a coordinate axis
     off_axis = outer[..., (1, 2, 0), (1, 2, 0)] + outer[..., (2, 0, 1), (2, 0, 1)]

@@ -387,9 +387,9 @@ def _axes(names: tuple[Hashable, ...], joint: tuple[str, ...], data: list[dict[s
 
 def unit_axes(axis: Floats, names: tuple[Hashable, ...], joint: tuple[str, ...]) -> Floats:
     """Axes (n, 2, 3) scaled to unit length.  Raises ModelError for a zero axis or parallel ones."""
-    length = np.sqrt((axis * axis).sum(-1))
+    length = in_pieces(lambda some: np.sqrt((some * some).sum(-1)), axis)
     wanted = each(joint, {kind: 0 if kind == GENERAL else TYPES[kind].axes for kind in set(joint)})
-    for k in np.flatnonzero(((length == 0.0) & (np.arange(2) < wanted[:, None])).any(axis=1)):
+    for k in np.nonzero((length == 0.0) & (np.arange(2) < wanted[:, None]))[0]:
         raise ModelError(f"body {names[k]!r}", "field 'axis' is zero", "give a direction, such as 0 0 1")
     two = np.flatnonzero(wanted == 2)
     between = np.abs(np.cross(axis[two, 0], axis[two, 1])).max(axis=1, initial=0.0)

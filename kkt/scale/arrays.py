@@ -112,7 +112,7 @@ def _parents(parent: ArrayLike) -> NDArray[np.int64]:
 def _rows(field: str, value: ArrayLike, n: int, shape: tuple[int, ...]) -> Floats:
     """An array (n, *shape), from one of this shape or from one value for all bodies."""
     if shape_of(value) == shape and (shape or np.isscalar(value) or isinstance(value, np.ndarray)):
-        return np.broadcast_to(checked("tree", field, value, shape), (n, *shape)).copy()
+        return np.broadcast_to(checked("tree", field, value, shape), (n, *shape))
     return checked("tree", field, value, (n, *shape))
 
 
