@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from typing import Any
 
-from pivotree.analysis.processes import deaf, end_with, ended
+from pivotree.analysis.processes import elsewhere, here
 
 from .claim import FAILED, FRACTIONS, POLYNOMIALS, PROVED, REWRITER, UNDECIDED, Verdict, all_of
 
@@ -66,23 +65,13 @@ def prove_one(name: str) -> Proof:
 
 
 def prove(
-    names: list[str], workers: int | None = None, done: Callable[[Proof], None] | None = None
+    names: list[str], workers: int | None = None, done: Callable[[Proof], None] = lambda proof: None
 ) -> list[Proof]:
     """Decide statements side by side; ``done`` hears of each as it comes.  In the given order."""
     found: dict[str, Proof] = {}
     workers = min(workers or os.cpu_count() or 1, len(names))
-    if workers < 2:
-        for name in names:
-            found[name] = prove_one(name)
-            if done is not None:
-                done(found[name])
-    else:
-        with ProcessPoolExecutor(workers, None, end_with, (os.getpid(),)) as pool, ended():
-            with deaf():
-                waiting = [pool.submit(prove_one, name) for name in names]
-            for future in as_completed(waiting):
-                proof = future.result()
-                found[proof.name] = proof
-                if done is not None:
-                    done(proof)
+    proofs = here(prove_one, iter(names)) if workers < 2 else elsewhere(prove_one, iter(names), workers)
+    for proof in proofs:
+        found[proof.name] = proof
+        done(proof)
     return [found[name] for name in names]

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from pivotree.kkt.base.reading import read_text
 from pivotree.kkt.base.shown import Tabled
 
-from . import pools
+from .. import processes
 from .config import Config
 from .measure import Row, Task, measure, positions, tasks
 from .store import Store
@@ -106,8 +106,10 @@ def sweep(
 def results(work: Iterator[Task], jobs: int | None) -> Iterator[list[Row]]:
     """The rows of each piece of work, as they come."""
     if jobs is not None:
-        return pools.here(measure, work) if jobs == 1 else pools.processes(measure, work, jobs)
+        return processes.here(measure, work) if jobs == 1 else processes.elsewhere(measure, work, jobs)
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if processors == 1:
-        return pools.here(measure, work)
-    return chain(pools.here(measure, work, pools.SHORT), pools.processes(measure, work, processors))
+        return processes.here(measure, work)
+    return chain(
+        processes.here(measure, work, processes.SHORT), processes.elsewhere(measure, work, processors)
+    )

@@ -1,18 +1,14 @@
 """Ctrl-C is heard wherever it comes, and answered by one line."""
 
 import ctypes
-import os
 import signal
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
 from pivotree.analysis import cli
 from pivotree.analysis.cli.interrupt import listening
-from pivotree.analysis.processes import ended
 
 
 @pytest.fixture(autouse=True)
@@ -63,15 +59,3 @@ def test_other_errors_are_not_taken_for_it(monkeypatch):
     monkeypatch.setattr(cli, "_main", broken)
     with pytest.raises(RuntimeError, match="an error of ours"):
         cli.main(["prove"])
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes by fork")
-def test_processes_end_with_the_block_that_an_error_leaves():
-    pool = ProcessPoolExecutor(1)
-    with pytest.raises(KeyboardInterrupt), ended():
-        future = pool.submit(time.sleep, 60)
-        pool.submit(time.sleep, 60)
-        signal.raise_signal(signal.SIGINT)
-    with pytest.raises(BrokenProcessPool):
-        future.result(timeout=20)
-    pool.shutdown()

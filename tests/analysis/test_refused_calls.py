@@ -8,7 +8,7 @@ import sympy as sp
 from designs import listed
 
 from pivotree import kkt, orderings
-from pivotree.analysis import blame, compare, contact, figures, gradients, inertia, listing
+from pivotree.analysis import blame, compare, contact, figures, gradients, inertia, listing, processes
 from pivotree.analysis.algebra.algebra import Algebra, one, polynomial
 from pivotree.analysis.cli import main
 from pivotree.analysis.counts import family_of
@@ -20,7 +20,7 @@ from pivotree.analysis.guarantee import guarantee
 from pivotree.analysis.proofs import fields
 from pivotree.analysis.report import robot_report
 from pivotree.analysis.simulation import Motion, simulate
-from pivotree.analysis.sweep import pools, read_config, sweep
+from pivotree.analysis.sweep import read_config, sweep
 from pivotree.papers.cloutier1995 import complements
 from pivotree.papers.cloutier1995.floor import Floor, Springs
 
@@ -168,9 +168,9 @@ MADE = {  # what is changed, to what, and the call that then is refused
         lambda: figures.block_state(kkt.symbolic(kkt.plan(ABM, SYSTEM.structure)), 0).table(),
     ),
     "worker processes were killed 3 times before they had a result": (
-        "sweep.pools._gathered",
+        "processes._gathered",
         lambda *_: raising(killed())(),
-        lambda: list(pools.processes(str, iter([1]), 2)),
+        lambda: list(processes.elsewhere(str, iter([1]), 2)),
     ),
     "blow: sliding stops and starts more than 0 times; lower the friction": (
         "contact.laws.MOST",

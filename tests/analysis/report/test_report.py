@@ -13,13 +13,13 @@ from designs import covering
 from helpers import MODELS, every_joint
 
 from pivotree import kkt, orderings
+from pivotree.analysis import processes
 from pivotree.analysis.report import robot_report
 from pivotree.analysis.report.make import prepare
 from pivotree.analysis.report.page import page
 from pivotree.analysis.report.summary import digits, quantiles
 from pivotree.analysis.report.words import verdict
 from pivotree.analysis.states.sample import draw, system_at
-from pivotree.analysis.sweep import pools
 from pivotree.kkt.base.errors import Refusal
 from pivotree.kkt.theorem.ranges import ranges_of
 
@@ -174,12 +174,12 @@ def test_data_rounding_is_told_apart(made):
 def test_the_same_seed_gives_the_same_report(made, arm, tmp_path):
     """Also when the states are measured in several processes, in another order."""
     first, folder = made
-    pools.SHORT, before = 0.0, pools.SHORT
+    processes.SHORT, before = 0.0, processes.SHORT
     try:
         options = {"states": 30, "seed": 3, "digits": 4, "processes": 2}
         again = robot_report(kkt.load(arm), "arm", ORDERS, FORMATS, folder=tmp_path / "again", **options)
     finally:
-        pools.SHORT = before
+        processes.SHORT = before
     drop = {"seconds": None}
     assert again.as_dict() | drop == first.as_dict() | drop
     for name in ("states.csv", "worst/abm_float32.json"):

@@ -15,7 +15,7 @@ from sweep_runs import SMALL, config, kept, table
 from pivotree import kkt
 from pivotree.analysis import processes
 from pivotree.analysis.cli import main
-from pivotree.analysis.sweep import pools, read_config, sweep
+from pivotree.analysis.sweep import read_config, sweep
 from pivotree.analysis.sweep.measure import positions
 from pivotree.analysis.sweep.store import Store
 from pivotree.kkt.base.files import part_of
@@ -68,7 +68,7 @@ def test_an_interrupt_right_after_pieces_are_handed_over_says_nothing_else(monke
     monkeypatch.setattr(processes, "deaf", interrupted)
     for _ in range(6):
         with pytest.raises(KeyboardInterrupt):
-            list(pools.processes(abs, iter(range(20)), 2))
+            list(processes.elsewhere(abs, iter(range(20)), 2))
 
 
 def dies(task):
@@ -77,17 +77,17 @@ def dies(task):
 
 @pytest.mark.soak
 def test_pieces_that_kill_their_workers_are_told(monkeypatch):
-    monkeypatch.setattr(pools, "DEATHS", 2)
+    monkeypatch.setattr(processes, "DEATHS", 2)
     with pytest.raises(kkt.PivotreeError, match=r"were killed 2 times .* want of memory"):
-        list(pools.processes(dies, iter(range(4)), 2))
+        list(processes.elsewhere(dies, iter(range(4)), 2))
 
 
 @pytest.mark.soak
 @pytest.mark.skipif(os.name != "posix", reason="ends with a group of processes")
 def test_a_worker_that_had_no_task_ends_with_its_driver():
     code = (
-        "import os\nfrom pivotree.analysis.sweep import pools\n"
-        "assert list(pools.processes(abs, iter([-3]), 3)) == [3]\nos._exit(0)"  # as if killed
+        "import os\nfrom pivotree.analysis import processes\n"
+        "assert list(processes.elsewhere(abs, iter([-3]), 3)) == [3]\nos._exit(0)"  # as if killed
     )
     driver = subprocess.Popen([sys.executable, "-P", "-c", code], start_new_session=True)
     assert driver.wait() == 0
