@@ -190,7 +190,7 @@ def certify(
             f"{digits!r} certified digits", "is no number of digits", f"ask for 1 to {MOST_DIGITS}"
         )
     tape = own.traced(tape) if own else tape_for(system, tape)
-    wanted, precisions = bits_for(digits)
+    wanted, precisions = bits_for(digits, 0 if own else int(system.structure.depth.max(initial=0)))
     blocks: tuple[Block, ...] = (Block("x", "all"),)
     if own is None:
         require_general(tape.program, "balls")
@@ -223,11 +223,15 @@ def certify(
     raise CertificationError(system.name, f"{trouble} at {bits} bits{data}", why)
 
 
-def bits_for(digits: int) -> tuple[float, list[int]]:
-    """The bits that so many digits take, and precisions of balls that may prove them, each doubled."""
+def bits_for(digits: int, depth: int = 0) -> tuple[float, list[int]]:
+    """The bits that so many digits take, and precisions of balls that may prove them, each doubled.
+
+    A body takes some three bits from those behind it; the first precision leaves them to ``depth`` bodies.
+    """
     wanted = digits * BITS_PER_DIGIT + SPARE_BITS
     least, most = max(128, int(wanted * 1.2) + 64), max(MAX_BITS, int(8 * wanted))
-    return wanted, [least << times for times in range((most // least).bit_length())]
+    found = [least << times for times in range((most // least).bit_length())]
+    return wanted, [bits for bits in found if bits >= wanted + 3 * depth] or found[-1:]
 
 
 def _solve(
