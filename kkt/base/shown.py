@@ -5,17 +5,14 @@ Results with rows print them as a table of text, and give them to pandas.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
 
 from .errors import ModelError, sentence
 
 if TYPE_CHECKING:
     import pandas
-    import scipy.sparse as sp
 
 
 class Shown:
