@@ -39,7 +39,7 @@ INSIDE = {
     ("docs/counts_before.py", "kkt.model.spatial"): "likewise",
     ("docs/counts_trees.py", "analysis.counts.counting"): "counts of this page alone",
     ("docs/counts_trees.py", "analysis.counts.polynomials"): "likewise",
-    ("papers/ascher1996/structure.py", "kkt.program.remaining"): "a module of its function's name",
+    ("papers/ascher1996/structure.py", "kkt.program.readers"): "what remains between two steps",
     ("docs/contact.md", "papers.cloutier1995"): "programs that one paper alone needs",
     ("papers/cloutier1995/floor.py", "analysis.simulation.motion"): "a floor's motion is a robot's",
     ("papers/cloutier1995/floor.py", "analysis.simulation.integration"): "its springs likewise",

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pivotree.kkt import Kernel, LoopError, ModelError, PivotreeError, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.formats import ADD, DIV, MUL, SUB
-from pivotree.kkt.arithmetic.mixed import Mixed
+from pivotree.kkt.arithmetic.own import Mixed
 from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.theorem.ranges import Ranges
 

@@ -113,7 +113,6 @@ class Row:
     absorbed_bits: float | None
     failed_at: str | None
     lost_by_order: float | None = None  # digits beyond those that the condition number forces
-    radius_bits: float | None = None  # balls: bits that the radii of pivots have taken
     backward_error: float | None = None  # of the answer in (4), normwise
     marked: str | None = None  # why the answer should not be relied on, though there is one
     # each joint beside what efforts, gravity and rates can do to it; None without a condition number:
@@ -162,7 +161,6 @@ def row_of(
         digits=digits_of(error, format),
         cancelled_bits=max((s.cancelled_bits or 0 for s in seen), default=None),
         absorbed_bits=max((round(s.absorbed_bits or 0.0, 1) for s in seen), default=None),
-        radius_bits=max((s.radius_bits for s in seen if s.radius_bits is not None), default=None),
         failed_at=result.failed_at,
         lost_by_order=lost_by_order(error, kappa, format.unit) if format.unit else None,
         backward_error=None if result.backward_error is None else result.backward_error.normwise,

@@ -21,8 +21,7 @@ from pivotree.kkt import Block, Structure, plan, symbolic
 from pivotree.kkt.matrix.entries import bias
 from pivotree.kkt.model.spatial import force_transform, matvec, spatial_inertia
 from pivotree.kkt.program.program import Instruction, Ref
-from pivotree.kkt.program.readers import BlockReader
-from pivotree.kkt.program.remaining import remaining
+from pivotree.kkt.program.readers import BlockReader, remaining
 from pivotree.kkt.program.tracer import program_of
 
 from ..algebra.algebra import Undecided

@@ -11,7 +11,7 @@ from sympy import Identity, MatrixExpr, MatrixSymbol, ZeroMatrix
 from pivotree.kkt.matrix.blocks import Block, Structure
 from pivotree.kkt.order.sequence import plan
 from pivotree.kkt.program.program import Program
-from pivotree.kkt.program.remaining import remaining
+from pivotree.kkt.program.readers import remaining
 from pivotree.kkt.program.tracer import Tracer, program_of
 from pivotree.kkt.structure.symbolic import symbolic
 

@@ -1,6 +1,5 @@
 from .binary import Binary as Binary
 from .binary import Fixed as Fixed
-from .custom import Custom as Custom
 from .formats import ADD as ADD
 from .formats import DIV as DIV
 from .formats import MUL as MUL
@@ -8,5 +7,6 @@ from .formats import SQRT as SQRT
 from .formats import SUB as SUB
 from .formats import DoubleDouble as DoubleDouble
 from .formats import Format as Format
-from .mixed import Mixed as Mixed
 from .names import get_format as get_format
+from .own import Custom as Custom
+from .own import Mixed as Mixed

@@ -33,7 +33,7 @@ def read(name: str) -> Format:
     if name in FIXED:
         return FIXED[name]
     if "@" in name or "+" in name:
-        from .mixed import by_name as mixed
+        from .own import by_name as mixed
 
         return mixed(name, read)
     base, _, suffix = name.partition(":")

@@ -20,7 +20,7 @@ from ..base.compiled import njit
 from ..base.errors import FormatError
 from ..base.foreign import foreign
 from .floats import _two_sum
-from .formats import Chunk, Format
+from .formats import Chunk
 from .objects import InObjects
 
 Floats = NDArray[np.float64]
@@ -79,18 +79,6 @@ def of_any(x: Any) -> Parts | None:
         raise
     except (ArithmeticError, ValueError):  # infinite, or not a number
         return None
-
-
-def reader_of(format: Format, number: Any, bits: int) -> tuple[Read, float]:
-    """What takes a format's numbers apart, and log2 of the unit roundoff of what runs.
-
-    ``number`` makes them, and ``bits`` is the precision of balls.
-    """
-    if format.kind == "mp":
-        return of_mpf, -float(number.context.prec)
-    if format.kind == "ball":
-        return of_ball, -float(bits)
-    return of_any, math.log2(format.unit) if format.unit else -math.inf
 
 
 def _of_doubles(*parts: float) -> Parts | None:

@@ -1,6 +1,8 @@
-"""How objects are displayed: a line at a prompt; a table in a notebook.
+"""How objects are displayed: a line at a prompt; a table, and a small spy plot, in a notebook.
 
 Results with rows print them as a table of text, and give them to pandas.
+
+Plots are written as SVG by hand, since a matrix must be displayed without matplotlib.
 """
 
 from __future__ import annotations
@@ -13,6 +15,10 @@ from .errors import ModelError, sentence
 
 if TYPE_CHECKING:
     import pandas
+
+SIDE = 160  # of a picture [px]
+LARGEST = 20_000  # unknowns of a matrix that is drawn
+CELLS = 80  # across a picture, at most: entries of larger matrices share cells
 
 
 class Shown:
@@ -94,3 +100,27 @@ def _written(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.2g}"
     return f"{value:,}" if isinstance(value, int) else sentence(value, 120)
+
+
+def spy(matrix: sp.csc_array, name: str, letters: Iterable[tuple[slice, slice, str]] = ()) -> str:
+    """Where a square matrix has entries, as SVG in the colour of the text around it.
+
+    ``letters`` are written over blocks, (rows, columns, letter), where every entry is a cell.
+    """
+    size = matrix.shape[0]
+    cells = min(size, CELLS)
+    entries = matrix.tocoo()
+    places = np.unique(np.stack([entries.row.astype(np.int64), entries.col]) * cells // max(size, 1), axis=1)
+    marks = "".join(f"M{x} {y}h1v1h-1z" for y, x in places.T)
+    told = "".join(
+        f"<text x='{(j.start + j.stop) / 2}' y='{(i.start + i.stop) / 2}'>{escape(letter)}</text>"
+        for i, j, letter in letters
+    )
+    side, faint = (2 * SIDE, ".2") if told else (SIDE, "1")
+    return (
+        f"<svg role='img' aria-label='{escape(name, quote=True)}: where the matrix has entries' "
+        f"fill='currentColor' width='{side}' height='{side}' viewBox='-.5 -.5 {cells + 1} {cells + 1}'>"
+        f"<rect width='{cells}' height='{cells}' fill='none' stroke='currentColor' "
+        f"stroke-width='{cells / SIDE:.3f}'/><path d='{marks}' opacity='{faint}'/>"
+        f"<g font-size='3' text-anchor='middle' dominant-baseline='central'>{told}</g></svg>"
+    )

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arithmetic import Format, get_format
 from ..arithmetic.binary import Binary
 from ..arithmetic.formats import Hardware
-from ..arithmetic.mixed import Mixed
+from ..arithmetic.own import Mixed
 from ..base.errors import FormatError, ModelError, nearest
 from ..base.shown import Shown
 from ..matrix.blocks import Block

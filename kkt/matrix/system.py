@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError
-from ..base.shown import Shown
+from ..base.shown import CELLS, LARGEST, Shown, spy
 from ..model.joints import GENERAL
 from ..model.spatial import Array, levels, lift, locked_inertia, transpose
 from ..model.tree import BodyTree, compile_tree, require_graph
@@ -31,12 +32,19 @@ from .entries import Entries, Pattern, assemble, pattern_of, step_of
 from .state import State, coordinates, state_of
 
 if TYPE_CHECKING:
-    import scipy.sparse as sp
-
     from ..model.loops import Loop
 
 SHARE = 0.01  # less than this of the size of qdd is what a cancellation has left
 Floats = NDArray[np.float64]
+LETTERS = {("pdd", "pdd"): "M", ("pdd", "f"): "-Φ", ("qdd", "f"): "H", ("qdd", "qdd"): "A"}  # of blocks
+LETTERS |= {("lam", "pdd"): "G", ("lam", "lam"): "-ε"}
+
+
+def _letter(row: Block, column: Block) -> str:
+    """What (4) calls the block in a row and a column of blocks."""
+    kinds = row.kind, column.kind
+    one = row.body == column.body and {*kinds} == {"pdd", "f"}
+    return "1" if one else LETTERS.get(kinds) or f"{LETTERS[kinds[::-1]]}ᵀ"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -78,9 +86,9 @@ class System(Shown):
         } | ({"loops": len(self.loops)} if self.loops else {})
 
     def picture(self) -> str:
-        from .sparse import LARGEST, lettered
-
-        return lettered(self.matrix, self.name, self.blocks) if self.size <= LARGEST else ""
+        few = self.blocks.items() if self.size <= CELLS else ()
+        letters = [(i, j, _letter(a, b)) for a, i in few for b, j in few if self.matrix[i, j].nnz]
+        return spy(self.matrix, self.name, letters) if self.size <= LARGEST else ""
 
     @cached_property
     def blocks(self) -> dict[Block, slice]:
@@ -124,16 +132,8 @@ class System(Shown):
     @cached_property
     def matrix(self) -> sp.csc_array:
         """(size) square, symmetric, indefinite; both triangles stored."""
-        from .sparse import stored
-
-        return stored(self.tree, self.structure, self.pattern, self.entries, self._places)
-
-    @cached_property
-    def _places(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Column pointers, row indices, and for each stored entry its place in what is stored."""
-        from .sparse import places
-
-        return places(self.tree, self.structure, self.pattern, self.starts)
+        indptr, indices, source = self._places
+        return sp.csc_array((self._values()[source], indices, indptr), shape=(self.size,) * 2)
 
     @cached_property
     def rhs(self) -> NDArray[np.float64]:
@@ -147,6 +147,49 @@ class System(Shown):
         n, offset = self.tree.n, self.tree.offset
         first = 6 * np.arange(n)
         return first, 6 * n + offset[:-1], 6 * n + offset[-1] + first
+
+    @cached_property
+    def _places(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Column pointers, row indices, and for each stored entry its place in ``_values``."""
+        p, _, f = self.starts
+        pattern, parent = self.pattern, self.tree.parent
+        k, i, j = np.nonzero(pattern.M)
+        six = np.arange(6)
+        owner = np.repeat(np.arange(self.tree.n), self.tree.dof)
+        rows_q = 6 * self.tree.n + np.arange(len(owner))
+        c, s = np.nonzero(pattern.S)
+        x, y, z = np.nonzero(pattern.Phi & (parent >= 0)[:, None, None])
+        one_row, one_col = (p[:, None] + six).ravel(), (f[:, None] + six).ravel()
+        g, t = np.nonzero(pattern.G)
+        multiplier, body, _ = self.structure.rows_of_G
+        half_row = np.concatenate([rows_q[c], p[parent[x]] + y, one_row, self._tree_size + multiplier[g]])
+        half_col = np.concatenate([f[owner[c]] + s, f[x] + z, one_col, p[body[g]] + t])
+        own = self._tree_size + np.flatnonzero(pattern.compliance)
+        own = np.concatenate([own, rows_q[np.flatnonzero(pattern.A)]])
+        row = np.concatenate([p[k] + i, half_row, half_col, own])
+        col = np.concatenate([p[k] + j, half_col, half_row, own])
+        first = len(k) + np.arange(len(half_row))
+        last = len(k) + len(half_row) + np.arange(len(own))
+        source = np.concatenate([np.arange(len(k)), first, first, last])
+        at = row.astype(np.int32), col.astype(np.int32)
+        placed = sp.coo_array((source, at), shape=(self.size,) * 2).tocsc()
+        return placed.indptr, placed.indices, placed.data
+
+    def _values(self) -> NDArray[np.float64]:
+        """M, H, -Phi, 1, G, -compliance and A where the pattern has entries; one triangle's."""
+        G = self.structure.rows_of_G[2][:, None] * self.entries.G
+        inner = (self.tree.parent >= 0)[:, None, None]
+        return np.concatenate(
+            [
+                self.entries.M[self.pattern.M],
+                self.entries.S[self.pattern.S],
+                -self.entries.Phi[self.pattern.Phi & inner],
+                np.ones(6 * self.tree.n),
+                G[self.pattern.G],
+                -self.entries.compliance[self.pattern.compliance],
+                self.entries.A[self.pattern.A],
+            ]
+        )
 
     def refresh(
         self,

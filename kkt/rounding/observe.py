@@ -90,7 +90,11 @@ class Watch:
 
             number = number or number_of(format)
             self.runner = InObjects(bits)
-            self.read, self.log_unit = parts.reader_of(format, number, bits)
+            self.read, self.log_unit = parts.of_any, math.log2(format.unit) if format.unit else -math.inf
+            if format.kind == "mp":
+                self.read, self.log_unit = parts.of_mpf, -float(number.context.prec)  # type: ignore[attr-defined]
+            if format.kind == "ball":
+                self.read, self.log_unit = parts.of_ball, -float(bits)
             self.looked = partial(parts.looked, self.read, -self.log_unit)
         with precision(bits):
             self.v: Values = started(tape, entries, number or format)
@@ -193,18 +197,6 @@ class Observation:
     def _at(self, slots: NDArray[np.int64]) -> NDArray[Any]:
         with precision(self.ball_bits):
             return signed(self.v, slots)
-
-    @cached_property
-    def radius_bits(self) -> Floats | None:
-        """(steps,) bits of the precision that radii of a step's pivots take; None but for balls."""
-        if self.ball_bits == 0:
-            return None
-        taken = np.zeros(self.tape.program.groups)
-        for i, slots in self.tape.pivots.items():
-            left = [float(x.rel_accuracy_bits()) for x in self._at(slots)]
-            step = self.tape.program.pivots[i].step
-            taken[step] = max([taken[step], *(self.ball_bits - x for x in left)])
-        return taken
 
     @cached_property
     def answer(self) -> tuple[dict[Block, NDArray[Any]], dict[int, NDArray[Any]]]:

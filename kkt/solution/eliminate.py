@@ -253,7 +253,7 @@ def _steps(
     for i, record in enumerate(tape.program.pivots):
         blocks[record.step] += record.blocks
         values[record.step] += list(pivots.get(i, ()))
-    steps, radius = watched.steps, watched.radius_bits
+    steps = watched.steps
     return tuple(
         StepRecord(
             step=g + 1,
@@ -269,7 +269,6 @@ def _steps(
             pivot_error=float(watched.pivot_errors[g]),
             absorbed=float(steps.absorbed[g]),
             exact_zeros=int(steps.zeros[g]),
-            radius_bits=None if radius is None else float(radius[g]),
             reached=None if units is None else float(units[g]),
         )
         for g in range(count)

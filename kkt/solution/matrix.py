@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from ..arithmetic import Format, get_format
 from ..arithmetic.objects import each
 from ..base.errors import FormatError, ModelError, OrderError
-from ..base.shown import Shown
+from ..base.shown import LARGEST, Shown, spy
 from ..matrix.blocks import QDD, Block, Partition
 from ..matrix.entries import Entries, Pattern
-from ..matrix.sparse import LARGEST, spy
 from ..model.fields import checked
 from ..order.sequence import as_sequence, plan
 from ..program.tracer import Tracer

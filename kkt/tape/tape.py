@@ -265,7 +265,6 @@ class StepRecord:
     pivot_error: float | None = None  # largest relative error of the pivot's own diagonal
     absorbed: float | None = None  # largest fraction of a smaller operand lost in one sum
     exact_zeros: int | None = None  # sums of nonzeros that are exactly zero
-    radius_bits: float | None = None  # balls alone: bits that the pivot's radius has taken
     reached: float | None = None  # error by its operations in qdd, in units of rounding, if asked for
 
 

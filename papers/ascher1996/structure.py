@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pivotree import kkt, orderings
-from pivotree.kkt.program.remaining import Remaining, remaining
+from pivotree.kkt.program.readers import Remaining, remaining
 
 from ..item import Progress, Results, printed, value
 from ..measures import error

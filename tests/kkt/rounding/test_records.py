@@ -72,7 +72,6 @@ def test_steps_of_every_format(format):
         assert step.error is not None and (step.growth > 0.0) == (step.flops > 0)
         assert step.cancelled_bits >= 0 and step.absorbed_bits >= 0.0 and step.exact_zeros >= 0
         assert step.pivot_error >= 0.0 and step.absorbed >= 0.0
-        assert (step.radius_bits is None) == (chosen.kind != "ball")
     rounds = chosen.name not in ("exact", "fractions")
     assert (max(step.absorbed_bits for step in result.steps) > 0.0) == rounds
     assert (max(step.pivot_error for step in result.steps) > 0.0) == (
@@ -139,13 +138,11 @@ def test_every_operation_against_fractions(name, monkeypatch):
     assert zeros == found.steps.zeros.sum() > 0 or name == "dd"
 
 
-def test_radii_grow_and_bound_what_the_pivots_are_off():
-    """A ball's radius is a bound of its midpoint's error, and takes some bits a body."""
+def test_radii_bound_what_the_pivots_are_off():
+    """A ball's radius is a bound of its midpoint's error."""
     system, tape = system_of("chain:12"), tape_of("chain:12", "abm")
     balls = kkt.eliminate(system, tape, "ball:30").steps
     longer = kkt.eliminate(system, tape, "ball:300").steps
-    taken = [step.radius_bits for step in balls]
-    assert taken[0] < 8 and 12 < max(taken) < 120
     for ours, theirs in zip(balls, longer, strict=True):
         for x, y in zip(ours.pivots, theirs.pivots, strict=True):
             assert abs(float(x.mid() - y.mid())) <= abs(float(x.mid())) * ours.pivot_error
