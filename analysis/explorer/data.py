@@ -44,7 +44,7 @@ from pivotree.kkt.matrix.entries import UNIT
 from pivotree.kkt.matrix.system import require_system
 from pivotree.kkt.model.examples import example2, example3
 from pivotree.kkt.model.gallery import chain
-from pivotree.kkt.order.sequence import TEN, Order, Plan, Rules, as_order
+from pivotree.kkt.order.sequence import TEN, Order, Rules, as_order
 from pivotree.kkt.solution.matrix import tape_of
 from pivotree.kkt.tape.inputs import pivot_rows
 from pivotree.kkt.tape.tape import Tape
@@ -52,6 +52,7 @@ from pivotree.kkt.tape.tape import Tape
 from .. import listing
 from ..comparison.comparison import usual_of_matrices
 from ..comparison.row import REFERENCE_DIGITS, digits_of, marked
+from ..listing.listing import groups_of
 from ..listing.matrices import SAID
 from ..rounding.blame import blame
 from ..symbols import tex_letters, told_letters
@@ -416,15 +417,10 @@ def _order(system: System | Matrix, function: Order, structures: dict[str, Any])
         "links": sequence.links,
         "split": made.graph.split,
         "rules": rules,
-        "groups": _groups(made),
+        "groups": groups_of(made),
         "fill": factor.fill_blocks,
         "height": factor.height,
     }
-
-
-def _groups(made: Plan) -> list[list[int]]:
-    ends = np.flatnonzero(np.diff(made.group)) + 1
-    return [group.tolist() for group in np.split(made.blocks, ends)]
 
 
 def _measured(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..symbols import Symbol, escaped
 from .listing import Listing
-from .loops import Line, Loop
+from .loops import Line
 from .nodes import Index, Term
 from .sets import ONLY, Condition, Set
 from .style import ATOM, PRODUCT, SUM, Style, summands
@@ -115,39 +115,34 @@ class Latex(Style):
 def latex(listing: Listing) -> str:
     """The listing as a standalone article."""
     style = Latex(listing.names.symbols, listing.scalar)
-    title = escaped(f"{listing.order} on {listing.system.name}")
-    parts = [HEAD, rf"\section*{{{title}}}"]
-    if listing.source:
-        parts.append(escaped(listing.source) + r".\par\medskip")
-    parts.append(_legend(listing, style))
+    parts = []
     for loop in listing.loops:
-        parts.append(_loop(listing, style, loop))
-    parts.append(_notes(listing))
-    parts.append("\\end{document}\n")
-    return "\n".join(parts)
+        words = re.sub(r"\bk\b|N_k [<>] \d", r"$\g<0>$", head(listing, loop))
+        parts += [rf"\medskip\textbf{{{words[0].upper()}{words[1:]}}}", *aligned(style, loop.lines)]
+    letters = (r"v \times I v" if s.latex.startswith("(v") else s.latex for s, _ in listing.legend())
+    legend = [(letter, _words(what)) for letter, (_, what) in zip(letters, listing.legend(), strict=True)]
+    title = f"{listing.order} on {listing.system.name}"
+    return article(title, listing.source, legend, [*parts, _notes(listing)])
+
+
+def article(title: str, source: str, legend: Iterable[tuple[str, str]], parts: Iterable[str]) -> str:
+    """A document that compiles by itself: title and source, letters with what they are, and its parts."""
+    head = [HEAD, rf"\section*{{{escaped(title)}}}"]
+    head += [rf"{escaped(source)}.\par\medskip"] * bool(source)
+    rows = "\n".join(rf"${letter}$ & {what} \\" for letter, what in legend)
+    head.append(f"\\begin{{tabular}}{{@{{}}ll@{{}}}}\n{rows}\n\\end{{tabular}}\\par\\medskip")
+    return "\n".join([*head, *parts, "\\end{document}\n"])
+
+
+def aligned(style: Latex, lines: Iterable[Line]) -> list[str]:
+    """Lines below each other at their equal signs; nothing where there are none."""
+    made = " \\\\\n".join(row for line in lines for row in rows(style, line))
+    return [f"\\begin{{align*}}\n{made}\n\\end{{align*}}"] * bool(made)
 
 
 def _words(text: str) -> str:
     """Explanations: letters between words are left as they are."""
     return escaped(text).replace("Φ", r"$\Phi$").replace("¨", r"\"{}").replace("⁻¹", "$^{-1}$")
-
-
-def _legend(listing: Listing, style: Latex) -> str:
-    rows = []
-    for symbol, what in listing.legend():
-        letter = r"v \times I v" if symbol.latex.startswith("(v") else symbol.latex
-        rows.append(rf"${letter}$ & {_words(what)} \\")
-    body = "\n".join(rows)
-    return f"\\begin{{tabular}}{{@{{}}ll@{{}}}}\n{body}\n\\end{{tabular}}\\par\\medskip"
-
-
-def _loop(listing: Listing, style: Latex, loop: Loop) -> str:
-    words = re.sub(r"\bk\b|N_k [<>] \d", r"$\g<0>$", head(listing, loop))
-    parts = [rf"\medskip\textbf{{{words[0].upper()}{words[1:]}}}"]
-    made = [row for line in loop.lines for row in rows(style, line)]
-    if made:
-        parts.append("\\begin{align*}\n" + " \\\\\n".join(made) + "\n\\end{align*}")
-    return "\n".join(parts)
 
 
 def rows(style: Latex, line: Line) -> Iterator[str]:

@@ -19,7 +19,7 @@ import numpy as np
 from pivotree.kkt.base.errors import OrderError, PivotreeError, SizeError
 from pivotree.kkt.matrix.blocks import Block, Structure
 from pivotree.kkt.matrix.system import System, require_system
-from pivotree.kkt.order.sequence import Order, OrderLike, as_order, plan
+from pivotree.kkt.order.sequence import Order, OrderLike, Plan, as_order, plan
 from pivotree.kkt.program.program import Program
 from pivotree.kkt.program.residual_program import trace_substitution
 from pivotree.kkt.program.tracer import program_of
@@ -248,11 +248,15 @@ def by_groups(values: Values, tree: Tree) -> Telling:
     program = values.program
     if program.symbolic is None or program.symbolic.plan.sequence.rules.elimination != "gauss":
         raise OrderError(f"order {program.name!r}", "no loops over bodies tell it on this model")
-    plan = program.symbolic.plan
-    groups: list[list[Block]] = [[] for _ in range(plan.groups)]
-    for block, group in zip(plan.blocks.tolist(), plan.group.tolist(), strict=True):
-        groups[group].append(plan.graph.block(block))
-    return Telling(values, tree, loops_of_groups(len(groups)), THIS_TREE, tuple(map(tuple, groups)))
+    made = program.symbolic.plan
+    groups = tuple(tuple(map(made.graph.block, group)) for group in groups_of(made))
+    return Telling(values, tree, loops_of_groups(len(groups)), THIS_TREE, groups)
+
+
+def groups_of(made: Plan) -> list[list[int]]:
+    """Blocks of each group of an order, by their numbers."""
+    ends = np.flatnonzero(np.diff(made.group)) + 1
+    return [group.tolist() for group in np.split(made.blocks, ends)]
 
 
 def sequence(tree: Tree, loop: Loop) -> tuple[str, str]:
@@ -500,7 +504,9 @@ def of(system: System, order: OrderLike, notation: str | None = None) -> Listing
         raise OrderError(f"notation {notation!r} is unknown", remedy=f"use {', '.join(NOTATIONS)}")
     told = notation or DEFAULTS.get(name, "ascher")
     sign = 1 if told == "ascher" else -1  # of pdd: minus the spatial acceleration in (4)
-    whole = _with_armature_everywhere(system.structure)
+    whole = system.structure
+    if whole.armature.any():  # on all joints, so that one line tells all
+        whole = replace(whole, armature=whole.dof > 0)
     program, structure, position, source = _program(whole, chosen)
     values, tree = Values(program, structure, position, sign), Tree(structure)
 
@@ -513,13 +519,6 @@ def of(system: System, order: OrderLike, notation: str | None = None) -> Listing
     tree = telling.tree if telling.holds_on == THIS_TREE else tree  # it may know turns
     names = Names(telling.values, telling.loops, told)
     return Listing(program.name, source, said, told, system, values, tree, telling, telling.loops, names)
-
-
-def _with_armature_everywhere(structure: Structure) -> Structure:
-    """The structure with armature on all joints if any has it, so that one line tells all."""
-    if not structure.armature.any():
-        return structure
-    return replace(structure, armature=structure.dof > 0)
 
 
 def _program(structure: Structure, order: Order) -> tuple[Program, Structure, dict[Any, Any] | None, str]:

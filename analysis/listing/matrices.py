@@ -18,8 +18,8 @@ from pivotree.kkt.solution.matrix import Matrix
 from pivotree.kkt.structure.symbolic import symbolic
 
 from ..symbols import Symbol, escaped
-from .latex import HEAD, Latex, rows
-from .listing import COUPLING, LEFT, MATRIX, PIVOT, RIGHT, SOLUTION
+from .latex import Latex, aligned, article
+from .listing import COUPLING, LEFT, MATRIX, PIVOT, RIGHT, SOLUTION, groups_of
 from .loops import Line
 from .nodes import Family, Index, Leaf, Node, Sum, Term
 from .style import Style
@@ -111,9 +111,7 @@ def of_matrix(system: Matrix, order: OrderLike) -> MatrixListing:
     """As ``of``.  Raises OrderError for an order that cannot be eliminated, SizeError for a long one."""
     chosen = as_order(order)
     planned = symbolic(plan(chosen, system.structure)).plan
-    groups: list[list[int]] = [[] for _ in range(planned.groups)]
-    for block, group in zip(planned.blocks.tolist(), planned.group.tolist(), strict=True):
-        groups[group].append(block - system.structure.n)
+    groups = [[block - system.structure.n for block in group] for group in groups_of(planned)]
     turn = {block: k for k, group in enumerate(groups) for block in group}
     given = {(min(turn[i], turn[j]), max(turn[i], turn[j])) for i, j, _ in system.given}
     later: list[set[int]] = [set() for _ in groups]
@@ -155,16 +153,13 @@ def text(told: MatrixListing, sign: str = "=") -> str:
 def latex(told: MatrixListing) -> str:
     """A standalone article."""
     style = Latex(SYMBOLS, told.scalar)
-    parts = [HEAD, rf"\section*{{{escaped(f'{told.order} on {told.system.name}')}}}"]
-    parts.append(escaped(told.source) + r".\par\medskip" if told.source else "")
-    legend = "\n".join(rf"${s.latex}$ & {escaped(s.what)} \\" for s in SYMBOLS.values())
-    parts.append(f"\\begin{{tabular}}{{@{{}}ll@{{}}}}\n{legend}\n\\end{{tabular}}\\par\\medskip")
+    parts = []
     for head, lines in told.steps(lambda name: name if name.isdigit() else rf"\text{{{escaped(name)}}}"):
         verb, _, name = head.partition(" ")
         parts.append(rf"\medskip\textbf{{{verb.capitalize()}{f' ${name}$' if name else ''}:}}")
-        body = " \\\\\n".join(row for line in lines for row in rows(style, line))
-        parts.append(f"\\begin{{align*}}\n{body}\n\\end{{align*}}")
-    return "\n".join([*parts, "\\end{document}\n"])
+        parts += aligned(style, lines)
+    legend = [(symbol.latex, escaped(symbol.what)) for symbol in SYMBOLS.values()]
+    return article(f"{told.order} on {told.system.name}", told.source, legend, parts)
 
 
 def python(told: MatrixListing) -> str:

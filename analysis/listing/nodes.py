@@ -111,12 +111,7 @@ def transpose(node: Any) -> Any:
     return Node("T", (node,))
 
 
-def symmetric(node: Any) -> bool:
-    """A diagonal block such as an inertia, or what is made to be symmetric."""
-    if isinstance(node, Leaf):
-        _, kinds, *_ = node.family
-        diagonal = len(kinds) == 2 and kinds[0] == kinds[1] and len(node.index) == 1
-        return kinds == "M" or diagonal
-    if isinstance(node, Sum):
-        return node.kind == "sum" and all(symmetric(term.node) for term in node.terms)
-    return node.info == ("symmetric",)
+def symmetric(leaf: Leaf) -> bool:
+    """Whether it is a diagonal block, such as an inertia."""
+    _, kinds, *_ = leaf.family
+    return kinds == "M" or (len(kinds) == 2 and kinds[0] == kinds[1] and len(leaf.index) == 1)

@@ -262,9 +262,6 @@ class Values:
         same = self.kind(i) == self.kind(j)
         return same and self.position[i] > self.position[j]
 
-    def _pivot_body(self, number: int) -> int:
-        return number_of(self.structure, self.program.pivots[number].blocks[0])
-
     def _distinct(self, raw: dict[Any, Any]) -> dict[int, Member]:
         families: dict[tuple[Any, ...], list[int]] = defaultdict(list)
         for value, (family, _, _) in raw.items():
@@ -272,8 +269,6 @@ class Values:
         result: dict[int, Member] = {}
         for family, values in families.items():
             index = {v: raw[v][1] for v in values}
-            if len(set(index.values())) < len(values):  # several stages: their pivot tells apart
-                index = {v: (*i, self._pivot_body(raw[v][2][1])) for v, i in index.items()}
             times: Counter[tuple[int, ...]] = Counter()
             turn = {}  # how often a place has been before
             for v in sorted(values):
@@ -423,8 +418,7 @@ class Values:
                 node = Sum((Term(1, node),))
             sign *= s
             args.append(node)
-        info = ("symmetric",) * (i.symmetric and i.op == "mul")
-        return sign, Node(i.op, tuple(args), (), info)
+        return sign, Node(i.op, tuple(args))
 
     def _terms(self, i: Instruction) -> list[Term]:
         """Summands of a chain of additions, in the program's order."""
@@ -454,7 +448,7 @@ class Values:
             s, node = self._ref(ref)
             sign *= s
             parts.append(node)
-        return sign, Node("inner", (matrix, *parts), (), ("symmetric",) * i.symmetric)
+        return sign, Node("inner", (matrix, *parts))
 
     def _gathered(self, i: Instruction) -> tuple[int, Any]:
         if self.kinds:  # of a pivot of several blocks, which groups tell
