@@ -30,7 +30,17 @@ from pivotree.kkt.solution.conditioning import Conditioning
 from pivotree.kkt.solution.eliminate import require_iterable, require_refinable
 from pivotree.kkt.tape.tape import Tape
 
-from .row import Row, cancelling, finite, known_conditioning, reference, reference_digits, rows_of
+from .row import (
+    Row,
+    cancelling,
+    digits_of,
+    finite,
+    full_digits,
+    known_conditioning,
+    reference,
+    reference_digits,
+    rows_of,
+)
 from .verdict import verdict
 
 
@@ -124,8 +134,8 @@ def compare(
 
     Operations are counted with inertias behind which no joint has been eliminated as ten numbers,
     with ``composites`` "general" as 6 x 6 blocks, by which they are formed but with "rigid"
-    (:func:`kkt.trace`); where it is None each order decides.  With ``reach`` False, ``reached_bits`` and
-    the errors of single steps are not measured, which is faster.
+    (:func:`kkt.trace`); where it is None each order decides.  With ``reach`` False, single steps are
+    looked at only where the verdict may tell of them, which is faster.
 
     Every format is held against the certified solution for the data rounded to it (forward errors:
     Higham 2002, section 1.5; of these orders Ascher, Pai & Cloutier 1996, section 3).  An order
@@ -152,6 +162,9 @@ def compare(
     progress("condition number")
     condition = known_conditioning(system, proof)
 
+    seen = reach or refine > 0
+    least = {f.name: full_digits(f) - 1.0 for f in asked.formats}  # digits, of which the verdict may tell
+
     def traced(name: str, function: Callable[..., Any]) -> Tape:
         progress(name)
         return trace(system, function, composites)
@@ -161,7 +174,10 @@ def compare(
         if isinstance(exact, str):
             raise FormatError(exact)
         progress(f"{name} in {f.name}")
-        result = eliminate(system, tape, f, reach=reach, reference=exact if reach else None)
+        result = eliminate(system, tape, f, records=seen, reach=reach, reference=exact if reach else None)
+        kept = None if seen or result.failed_at else digits_of(exact.error(result.qdd), f)
+        if kept is not None and kept < least[f.name]:
+            least[f.name], result = kept, eliminate(system, tape, f)
         if not refine or f.kind != "float":
             return [result]
         from pivotree.kkt.solution.refine import refined
