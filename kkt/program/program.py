@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -158,13 +159,13 @@ class Program:
     @cached_property
     def operands(self) -> Operands:
         """The operands of all instructions, as arrays."""
-        args = [i.args for i in self.instructions]
-        refs = list(filter(None, chain.from_iterable(args)))
+        args = [*map(attrgetter("args"), self.instructions)]
+        refs = [*filter(None, chain.from_iterable(args))]
         counts = np.fromiter(map(len, args), np.int64, len(args))
         if counts.sum() > len(refs):  # blocks of zeros among them
             counts -= np.fromiter((found.count(None) for found in args), np.int64, len(args))
         flat = np.fromiter(chain.from_iterable(refs), np.int64, 3 * len(refs)).reshape(-1, 3)
-        out = np.array([i.out for i in self.instructions], dtype=np.int64)
+        out = np.fromiter(map(attrgetter("out"), self.instructions), np.int64, len(args))
         return Operands(out, np.concatenate([[0], np.cumsum(counts)]), *flat.T.copy())
 
 

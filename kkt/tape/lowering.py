@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ SHARED = 128  # entries of operands up to which templates are kept for other tap
 PLAIN = ("mul", "add", "inner", "forward", "solve", "mirror")  # whose operands say all
 # of the matrix of (4), whose slots are the same in all programs of a robot; a residual is another right side
 BLOCKS = {*LETTERS, "H"}.difference(RIGHT_HAND_SIDE)
+NONE = -3  # a state that is not known yet
 LARGEST = 24  # rows of a factor that is a template; a larger one is written in place
 
 # operations whose ``info`` holds sizes, and nothing of the robot
@@ -346,10 +348,8 @@ class Patterns:
     def _read(self) -> kernels.Steps:
         """Arguments of all instructions."""
         out, first, value, transposed, sign = self.program.operands
-        args, step = (
-            4 * value + _use(transposed, sign),
-            np.array([i.step for i in self.program.instructions], int),
-        )
+        args = 4 * value + _use(transposed, sign)
+        step = np.fromiter(map(attrgetter("step"), self.program.instructions), np.int64, len(out))
         for place, i in enumerate(self.program.instructions if self.wholes else ()):
             if i.op == "divide":
                 args = np.insert(args, first[place + 1], 4 * self.wholes[i.info[0]])
@@ -359,11 +359,12 @@ class Patterns:
 
     def _states(self) -> Scalars:
         """Where each instruction begins to look for its template; LARGE for a large factor, or INPUT."""
-        kinds = [(i.op, i.symmetric) for i in self.program.instructions]
-        plain = {kind: self.known.operation(*kind, ()) for kind in set(kinds) if kind[0] in PLAIN}
-        known = zip(self.program.instructions, map(plain.get, kinds), strict=True)
-        found = [self._state(i) if state is None else state for i, state in known]
-        return np.array(found, dtype=np.int64)
+        kinds = [*map(attrgetter("op", "symmetric"), self.program.instructions)]
+        states = {kind: self.known.operation(*kind, ()) if kind[0] in PLAIN else NONE for kind in set(kinds)}
+        found = np.fromiter(map(states.__getitem__, kinds), np.int64, len(kinds))
+        for place in np.flatnonzero(found == NONE).tolist():
+            found[place] = self._state(self.program.instructions[place])
+        return found
 
     def _state(self, i: Instruction) -> int:
         """The first state of an instruction; keeps the pattern of an input."""
