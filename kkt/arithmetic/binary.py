@@ -120,6 +120,13 @@ class Rounded(Runner):
         self.grid = grid
         self.done: int = 0  # operations of earlier chunks
 
+    def run(self, chunk: Chunk, v: NDArray[Any]) -> None:
+        from . import floats
+
+        if self.grid["mode"][0] != floats.NEAREST:
+            return super().run(chunk, v)
+        Runner(floats.lanes_nearest, self.grid).run(chunk, v[:, None])  # which compiles sooner
+
     def record(
         self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
     ) -> None:

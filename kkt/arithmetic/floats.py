@@ -12,7 +12,7 @@ import numpy as np
 from ..base.compiled import leaf, njit
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@leaf(error_model="numpy", forceinline=True)
 def _operation(op, x, y):  # pragma: no cover
     """One operation of a tape, in the type of its operands."""
     if op == 2:
@@ -41,14 +41,14 @@ def plain(op, dst, a, b, v, xs, ys, rs):  # pragma: no cover
             xs[i], ys[i], rs[i] = x, y, r
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@leaf(error_model="numpy", forceinline=True)
 def _two_sum(x, y):  # pragma: no cover
     s = x + y
     t = s - x
     return s, (x - (s - t)) + (y - t)
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@leaf(error_model="numpy", forceinline=True)
 def _two_product(x, y):  # pragma: no cover
     p = x * y
     c = 134217729.0 * x

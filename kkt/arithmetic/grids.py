@@ -48,17 +48,17 @@ def mixed_seed(seed: int) -> int:
     return z ^ (z >> 32)
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@leaf(error_model="numpy", forceinline=True)
 def _bits(z):  # pragma: no cover
     return np.float64(z).view(np.int64)
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@leaf(error_model="numpy", forceinline=True)
 def _float(bits):  # pragma: no cover
     return np.int64(bits).view(np.float64)
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@leaf(error_model="numpy", forceinline=True)
 def _nearest(z, shift, least, most, top, over):  # pragma: no cover
     """z rounded to p bits, ties to even, by adding and subtracting 1.5 2^(e + 53 - p)."""
     e = _bits(z) & EXPONENT
@@ -73,7 +73,7 @@ def _nearest(z, shift, least, most, top, over):  # pragma: no cover
     return math.copysign(r, z)
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@leaf(error_model="numpy", forceinline=True)
 def _uniform(seed, count):  # pragma: no cover
     """A number in [0, 1) from a counter (splitmix64; Steele, Lea & Flood 2014)."""
     z = seed + np.uint64(count) * np.uint64(0x9E3779B97F4A7C15)
@@ -129,7 +129,7 @@ def cast(x, grids, out):  # pragma: no cover
         out[i] = _nearest(x[i], shift, least, most, top, over)
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@leaf(error_model="numpy", forceinline=True)
 def _residual(op, x, y, z):  # pragma: no cover
     """(x op y) - z, exact or of the right sign and size, for operands of at most 25 bits; and z.
 
@@ -153,7 +153,7 @@ def _residual(op, x, y, z):  # pragma: no cover
     return ((x - high) - low) / (2.0 * z), z
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@leaf(error_model="numpy", forceinline=True)
 def _negative_zero(op, x, y):  # pragma: no cover
     """Whether a sum that is exactly zero is -0 when rounding down: unless both terms are +0."""
     if op == 1:

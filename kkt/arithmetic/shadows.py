@@ -22,7 +22,7 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.compiled import njit
+from ..base.compiled import leaf, njit
 from ..base.errors import FormatError
 from .floats import _two_product, _two_sum, pairs
 from .formats import SQRT, Chunk, Format, Runner
@@ -120,7 +120,11 @@ def looked(
 
         return looked_pairs(op, x, y, r, cancelled, absorbed, size)
     whole, layout = LAYOUT[x.dtype]
-    _looked(op, (x, y, r), (x.view(whole), y.view(whole), r.view(whole)), layout, cancelled, absorbed, size)
+    bits = [z.view(whole).astype(np.int64, copy=False) for z in (x, y, r)]
+    wide = [z.astype(np.float64, copy=False) for z in (x, y, r)]  # one type, which compiles once
+    _looked(op, tuple(wide), tuple(bits), layout, cancelled, absorbed, size)
+    if x.dtype == np.float32:
+        absorbed[:] = absorbed.astype(np.float32)
 
 
 @njit(cache=True, error_model="numpy")
@@ -222,7 +226,7 @@ def follow(chunk: Chunk, v: Residues, zero: NDArray[np.int8]) -> None:
     _follow(chunk.op, chunk.dst, chunk.a, chunk.b, v, zero)
 
 
-@njit(cache=True, inline="always")
+@leaf(forceinline=True)
 def _product(x, y):  # pragma: no cover
     """x y modulo the prime, from halves of 31 and 30 bits: no partial sum needs 64 bits."""
     high, low = x >> 31, x & 0x7FFFFFFF
@@ -233,7 +237,7 @@ def _product(x, y):  # pragma: no cover
     return total - PRIME if total >= PRIME else total
 
 
-@njit(cache=True)
+@leaf()
 def _inverse(y):  # pragma: no cover
     """y^(PRIME - 2), which is 0 for 0."""
     power, factor, exponent = np.int64(1), y, PRIME - 2

@@ -35,6 +35,7 @@ def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **o
 
     if function is None:
         return lambda function: njit(function, cache=cache, **options)
+    options = {"no_cfunc_wrapper": True, **options}
     try:
         with _in_users_cache(function):
             made = numba.njit(cache=cache, **options)(function)

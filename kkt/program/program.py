@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.compiled import njit
+from ..base.compiled import loop
 from ..matrix.blocks import Block
 from ..structure.symbolic import SymbolicFactor
 
@@ -153,8 +153,9 @@ class Program:
         for record in self.pivots:
             if record.factor >= 0:
                 wanted[record.factor] = True
-        operands = self.operands
-        return needed(wanted, operands.out, operands.first, operands.value)
+        keep, operands = np.zeros(len(self.instructions), dtype=bool), self.operands
+        needed(keep, wanted, operands.out, operands.first, operands.value)
+        return keep
 
     @cached_property
     def operands(self) -> Operands:
@@ -179,18 +180,16 @@ class Operands(NamedTuple):
     sign: NDArray[np.int64]
 
 
-@njit(cache=True)
+@loop(few=2_000)
 def needed(
-    wanted: NDArray[np.bool_], out: Places, first: Places, value: Places
-) -> NDArray[np.bool_]:  # pragma: no cover
-    """(instructions,) those that make ``wanted`` values, or what these are made of."""
-    keep = np.zeros(len(out), dtype=np.bool_)
+    keep: NDArray[np.bool_], wanted: NDArray[np.bool_], out: Places, first: Places, value: Places
+) -> None:  # pragma: no cover
+    """``keep`` (instructions,) those that make ``wanted`` values, or what these are made of."""
     for i in range(len(out) - 1, -1, -1):
         if wanted[out[i]]:
             keep[i] = True
             for used in value[first[i] : first[i + 1]]:
                 wanted[used] = True
-    return keep
 
 
 # -- writing --------------------------------------------------------------------------------------

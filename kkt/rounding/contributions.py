@@ -122,9 +122,9 @@ def linearised(
         others = [np.empty(m, dtype=longer.dtype) for _ in range(3)]
         runner.record(chunk, exact, *others)
         # derivatives need only the high part of a pair high + low i
-        xs, ys, rs = (np.ascontiguousarray(column.real) for column in others)
+        highs = (np.ascontiguousarray(column.real) for column in others)
         here = errors[at : at + m], slopes[bent : bent + k]
-        shadows.linearise(chunk.op, x, y, r, xs, ys, rs, *here)
+        shadows.linearise(chunk.op, *np.asarray((x, y, r), dtype=float), *highs, *here)
         if settled is not None:
             size = np.abs(r, dtype=float) if format.relative else np.ones(m)
             settled(at, chunk, format.unit * size, *here)

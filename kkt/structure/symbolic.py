@@ -71,7 +71,7 @@ class SymbolicFactor(Shown):
         row, col = self.fill
         start = np.searchsorted(row, np.arange(len(self.column_pointer)))
         factor = (self.column_pointer, self.column_index, self.pivot)
-        return fill_steps(start, col, *factor, self.plan.group)
+        return fill_steps(np.full(len(col), -1), start, col, *factor, self.plan.group)
 
     @property
     def fill_blocks(self) -> int:
@@ -119,7 +119,8 @@ class SymbolicFactor(Shown):
 
         A pair whose second block has no other neighbour changes no block, and none waits for it.
         """
-        return levels_of(self.column_pointer, self.column_index, self.pivot)
+        one = np.ones(len(self.pivot), dtype=np.int64)
+        return levels_of(one, self.column_pointer, self.column_index, self.pivot)
 
     @property
     def height(self) -> int:
@@ -149,10 +150,13 @@ def symbolic(plan: Plan, most: int | None = None) -> SymbolicFactor:
     first, last = np.sort(where[graph.edges], axis=0)
     pointer = np.searchsorted(np.sort(first), np.arange(count + 1))
     later = last[np.argsort(first, kind="stable")]
-    diagonal = graph.diagonal[plan.blocks]
+    free = isinstance(graph.structure, Partition)
     pivot, parent, column_pointer, column_index, zero = eliminated(
-        *(pointer, later, diagonal, plan.paired, 1 << 62 if most is None else most),
-        isinstance(graph.structure, Partition),
+        *(pointer, later, plan.paired, 1 << 62 if most is None else most, free),
+        # made here, since numba would compile each kind of empty array for a sixth of a second
+        (graph.diagonal[plan.blocks], np.zeros(count, dtype=np.int8), np.full(count, -1)),
+        (*np.full((2, count), -1), *np.zeros((2, count + 1), dtype=np.int64)),
+        tuple(np.empty((3, 4 * count + 16), dtype=np.int64)),
     )
     if most is not None and len(column_index) > most:
         reached = int(np.argmax(column_pointer))
@@ -226,25 +230,17 @@ def _gather(t, pointer, later, head, link, value, mark, out, filled):  # pragma:
 
 
 @loop(few=FEW_BLOCKS)
-def eliminated(pointer, later, diagonal, paired, most, free):  # pragma: no cover
+def eliminated(pointer, later, paired, most, free, pivots, marks, lists):  # pragma: no cover
     """Eliminate on structure; edges that pivots add wait in linked lists at their earlier end.
 
     Stops after the pivot that brings the factor to more than ``most`` blocks.  Pairs are coupled by the
     identity of (4), or, where they are ``free``, by any number.
     """
     count = len(pointer) - 1
-    diagonal = diagonal.copy()
-    pivot = np.zeros(count, dtype=np.int8)
-    parent = np.full(count, -1, dtype=np.int64)
-    out_pointer = np.zeros(count + 1, dtype=np.int64)
-    out = np.empty(4 * count + 16, dtype=np.int64)
-    head = np.full(count, -1, dtype=np.int64)
-    link = np.empty(4 * count + 16, dtype=np.int64)
-    value = np.empty(4 * count + 16, dtype=np.int64)
-    waits = np.zeros(count + 1, dtype=np.int64)  # length of each list
-    used = 0
-    mark = np.full(count, -1, dtype=np.int64)
-    filled = 0
+    diagonal, pivot, parent = pivots
+    head, mark, out_pointer, waits = marks  # waits: length of each list
+    out, link, value = lists
+    used = filled = 0
     t = 0
     while t < count and filled <= most:
         room = pointer[min(t + 2, count)] - pointer[t] + waits[t] + waits[t + 1]
@@ -299,12 +295,10 @@ def eliminated(pointer, later, diagonal, paired, most, free):  # pragma: no cove
     return pivot, parent, out_pointer, out[:filled], -1
 
 
-@loop(few=FEW_BLOCKS)
-def levels_of(pointer, index, pivot):  # pragma: no cover
-    """(count,) levels: an entry must be updated before the first of its two blocks is a pivot."""
-    count = len(pivot)
-    level = np.ones(count, dtype=np.int64)
-    for t in range(count):
+@loop(few=10 * FEW_BLOCKS)  # each entry is looked at once
+def levels_of(level, pointer, index, pivot):  # pragma: no cover
+    """``level`` (count,), all 1: an entry must be updated before the first of its two blocks is a pivot."""
+    for t in range(len(pivot)):
         start, end, own = pointer[t], pointer[t + 1], level[t] + 1
         if pivot[t] == 1:
             level[t + 1] = max(level[t + 1], own)
@@ -319,12 +313,11 @@ def levels_of(pointer, index, pivot):  # pragma: no cover
 
 
 @loop(few=FEW_BLOCKS)
-def fill_steps(start, col, pointer, index, pivot, group):  # pragma: no cover
-    """First group that couples both ends of each fill block: sorted columns are merged.
+def fill_steps(step, start, col, pointer, index, pivot, group):  # pragma: no cover
+    """``step``, all -1: first group that couples both ends of each fill block.  Sorted columns are merged.
 
     Fill of row i is col[start[i]:start[i + 1]], ascending.
     """
-    step = np.full(len(col), -1, dtype=np.int64)
     count = len(pointer) - 1
     t = 0
     while t < count:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.formats import ADD, DIV, MUL, SUB
-from ..base.compiled import njit
+from ..base.compiled import leaf, njit
 
 Scalars = NDArray[np.int64]
 Folded = tuple[Any, Any, Any, Any, Any]
@@ -49,10 +49,10 @@ def divided(a: Any, b: Any) -> Folded:
     return (x == 0) | (y == 1), DIV, x, y, 1 - 2 * ((a < 0) ^ (b < 0))
 
 
-_added, _multiplied, _divided = map(njit, (added, multiplied, divided))
+_added, _multiplied, _divided = map(leaf(), (added, multiplied, divided))
 
 
-@njit
+@leaf()
 def folded(op, a, b):  # pragma: no cover
     """What the rule of ``op`` gives for two scalars, and the result where it is known."""
     if op == MUL:
@@ -63,7 +63,7 @@ def folded(op, a, b):  # pragma: no cover
     return _added(a, b), a + b
 
 
-@njit
+@leaf()
 def put(op, a, b, written, count, first):  # pragma: no cover
     """``op`` on two scalars: the result, and how many operations are ``written`` then.
 
@@ -85,9 +85,8 @@ def fold(op, a, b, out, written, count, first):  # pragma: no cover
 
 
 @njit(cache=True)
-def products(A, B, d, i, j, out, written, count, first):  # pragma: no cover
+def products(A, B, d, i, j, out, terms, written, count, first):  # pragma: no cover
     """Entries ``i``, ``j`` of A D^-1 B into ``out``, term by term; D is 1 where ``d`` is empty."""
-    terms = np.empty_like(out)
     for n in range(out.size):
         out[n] = 0
     for k in range(A.shape[1]):
@@ -101,10 +100,9 @@ def products(A, B, d, i, j, out, written, count, first):  # pragma: no cover
 
 
 @njit(cache=True)
-def substitute(F, C, gain, whole, written, count, first):  # pragma: no cover
+def substitute(F, C, terms, gain, whole, written, count, first):  # pragma: no cover
     """C becomes L^-1 C for a factor, and A^-1 C where the ``whole`` is asked for."""
     n, m = C.shape
-    terms = np.empty((n, m), dtype=C.dtype)
     for j in range(n - 1):
         used = False
         for i in range(j + 1, n):  # a slice takes seconds to compile
@@ -229,7 +227,7 @@ def _upper(size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 def _entries(e: Emitter, A: Scalars, B: Scalars, d: Scalars, i: Scalars, j: Scalars) -> Scalars:
     out = np.empty(len(i), dtype=np.int64)
-    e.run(products, 3 * out.size * A.shape[1], A.copy(), B.copy(), d.copy(), i, j, out)
+    e.run(products, 3 * out.size * A.shape[1], A.copy(), B.copy(), d.copy(), i, j, out, np.empty_like(out))
     return out
 
 
@@ -341,7 +339,7 @@ def solve(e: Emitter, F: Scalars, C: Scalars, gain: bool) -> Scalars:
 
 def _substituted(e: Emitter, F: Scalars, C: Scalars, gain: bool, whole: bool) -> Scalars:
     C = C.copy()
-    e.run(substitute, 2 * C.size * (len(F) + 1), F.copy(), C, gain, whole)
+    e.run(substitute, 2 * C.size * (len(F) + 1), F.copy(), C, np.empty_like(C), gain, whole)
     return C
 
 

@@ -86,8 +86,7 @@ def entry(keys, state, pattern):  # pragma: no cover
     return at
 
 
-@njit(cache=True)
-def follow(table, count, state, patterns):  # pragma: no cover
+def follow(table, count, state, patterns):
     """The state after these patterns; new ones are entered, numbered from ``count[0]`` on."""
     for pattern in patterns:
         at = entry(table.keys, state, pattern)
@@ -98,19 +97,12 @@ def follow(table, count, state, patterns):  # pragma: no cover
     return state
 
 
-@njit(cache=True)
-def enter(old, table):  # pragma: no cover
-    """All that is in a smaller table.
-
-    Number by number: for a slice, numba compiles for a second how it would tell of another shape.
-    """
-    for k in range(len(old.then)):
-        for column in range(old.found.shape[1]):
-            table.found[k, column] = old.found[k, column]
-        state, pattern = old.keys[k, 0], old.keys[k, 1]
-        if state >= 0:
-            at = entry(table.keys, state, pattern)
-            table.keys[at, 0], table.keys[at, 1], table.then[at] = state, pattern, old.then[k]
+def enter(old, table):
+    """All that is in a smaller table."""
+    table.found[: len(old.found)] = old.found
+    for k in np.flatnonzero(old.keys[:, 0] >= 0):
+        at = entry(table.keys, *old.keys[k])
+        table.keys[at], table.then[at] = old.keys[k], old.then[k]
 
 
 @njit(cache=True)
