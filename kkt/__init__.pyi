@@ -21,6 +21,7 @@ from .matrix.blocks import Structure as Structure
 from .matrix.state import State as State
 from .matrix.system import System as System
 from .matrix.system import build as build
+from .model.examples import Named as Named
 from .model.examples import delta as delta
 from .model.examples import example1 as example1
 from .model.examples import example2 as example2
@@ -28,6 +29,7 @@ from .model.examples import example3 as example3
 from .model.examples import four_bar as four_bar
 from .model.examples import gripper as gripper
 from .model.examples import humanoid as humanoid
+from .model.examples import named_models as named_models
 from .model.examples import quadruped as quadruped
 from .model.examples import random_tree as random_tree
 from .model.examples import rr_arm as rr_arm
@@ -37,10 +39,8 @@ from .model.gallery import binary as binary
 from .model.gallery import chain as chain
 from .model.gallery import comb as comb
 from .model.gallery import star as star
-from .model.load import Named as Named
 from .model.load import from_spec as from_spec
 from .model.load import load as load
-from .model.load import named_models as named_models
 from .model.loops import Loop as Loop
 from .model.loops import LoopWarning as LoopWarning
 from .model.loops import contact as contact

@@ -4,6 +4,6 @@ from .catalogue import Alias as Alias
 from .catalogue import get as get
 from .catalogue import names as names
 from .graphs import GRAPHS as GRAPHS
+from .load import varied as varied
 from .loops import LOOPS as LOOPS
 from .registry import order as order
-from .registry import varied as varied

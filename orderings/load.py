@@ -1,9 +1,9 @@
-"""An order in a user's Python file, as a JSON list of groups, or of another package."""
+"""An order in a user's Python file, as a JSON list of groups, of another package, or under other rules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +13,7 @@ from pivotree.kkt import Order, OrderError, PivotSequence, Rules, Structure
 from pivotree.kkt.base.errors import PivotreeError, UnreadableError, close_names
 from pivotree.kkt.base.foreign import foreign
 from pivotree.kkt.base.reading import read_bytes, read_json
+from pivotree.kkt.order.sequence import as_order, as_sequence
 
 SCHEMA = "pivotree-order/1"
 
@@ -117,6 +118,28 @@ def from_json(path: Path) -> Order:
         return [[block(entry) for entry in group] for group in groups]
 
     return Order(listed, path.stem, given.source, given.rules, links, composites)
+
+
+def varied(order: Any, **rules: str) -> Order:
+    """An order, or one by its name, under other rules (docs/elimination.md), and named after them.
+
+    Raises OrderError for rules that mean nothing to it.
+
+    >>> both = pt.orderings.varied("abm", symmetry="both triangles")
+    >>> for row in pt.compare(pt.build(pt.chain(30)), ["abm", both], ["float32"]).rows:
+    ...     print(row.order, row.flops, round(row.digits, 1))
+    abm 11256 6.7
+    abm, both triangles 13563 5.4
+    """
+    base = as_order(order)
+    name = ", ".join([base.name, *rules.values()])
+
+    def function(structure: Structure) -> PivotSequence:
+        sequence = as_sequence(base, structure)
+        return replace(sequence, name=name, rules=replace(sequence.rules, **rules))
+
+    own = replace(base.rules, **rules)
+    return Order(function, name, base.source, own, base.links, base.composites, base.problem, base.loops)
 
 
 def _by_text(names: Iterable[Any]) -> dict[str, Any]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any
 
-from pivotree.kkt import Order, PivotSequence, Rules, Structure
-from pivotree.kkt.order.sequence import OrderFunction, as_order, as_sequence
+from pivotree.kkt import Order, Rules
+from pivotree.kkt.order.sequence import OrderFunction
 
 
 def order(
@@ -53,25 +51,3 @@ def orders_of(package: str, folder: Path, but: Container[str] = ()) -> Iterator[
         for value in vars(module).values():
             if isinstance(value, Order) and value.__module__ == module.__name__:
                 yield value
-
-
-def varied(order: Any, **rules: str) -> Order:
-    """An order, or one by its name, under other rules (docs/elimination.md), and named after them.
-
-    Raises OrderError for rules that mean nothing to it.
-
-    >>> both = pt.orderings.varied("abm", symmetry="both triangles")
-    >>> for row in pt.compare(pt.build(pt.chain(30)), ["abm", both], ["float32"]).rows:
-    ...     print(row.order, row.flops, round(row.digits, 1))
-    abm 11256 6.7
-    abm, both triangles 13563 5.4
-    """
-    base = as_order(order)
-    name = ", ".join([base.name, *rules.values()])
-
-    def function(structure: Structure) -> PivotSequence:
-        sequence = as_sequence(base, structure)
-        return replace(sequence, name=name, rules=replace(sequence.rules, **rules))
-
-    own = replace(base.rules, **rules)
-    return Order(function, name, base.source, own, base.links, base.composites, base.problem, base.loops)

@@ -13,7 +13,7 @@ from pivotree.analysis.states.sample import system_at
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.formats import DIV, MUL
-from pivotree.kkt.matrix.system import in_general
+from pivotree.kkt.matrix.configuration import in_general
 from pivotree.kkt.tape.lowering import Lowering
 from pivotree.kkt.tape.trace import trace
 from pivotree.kkt.theorem.accelerations import bounded

@@ -1,9 +1,8 @@
-"""The state that a command runs in, from the options, and its name in words."""
+"""The numbers of a state that the options give, and in words what they are."""
 
 from __future__ import annotations
 
 import argparse
-import warnings
 from typing import Any
 
 import networkx as nx
@@ -19,16 +18,17 @@ FIELDS = ("q", "qd", "tau")
 Vectors = dict[str, Any]  # field of a state -> its numbers, a list
 
 
-def system_in_state(tree: nx.DiGraph[Any], options: argparse.Namespace) -> tuple[kkt.System, str]:
-    """Equation (4) in the state that the options ask for, and what that state is called.
+def values_in_words(
+    tree: nx.DiGraph[Any], options: argparse.Namespace, names: dict[str, str], own: str
+) -> tuple[Vectors, dict[str, str], str]:
+    """What the options say of q, qd and tau, each field in words, and what a whole state is called.
 
+    ``names`` and ``own`` are those words of the model's own state.
     ``--state random:SEED`` draws a state, ``--state FILE`` reads one; ``--q``, ``--state qd:X,X`` and
     ``--state tau:X,X`` change what they name.  What nobody gives stays as the model has it.
     """
     base, texts = asked(options)
     values: Vectors = {}
-    names = dict(tree.graph.get("state_formulas", {}))
-    own = "the model's own q, qd and tau" if not names else ""
     if isinstance(base, int):
         values, own = _drawn(tree, base), f"random state 0 of seed {base}"
         names = {}
@@ -39,27 +39,7 @@ def system_in_state(tree: nx.DiGraph[Any], options: argparse.Namespace) -> tuple
     for field in given:
         text = texts[field] if len(texts[field]) <= 40 else "as given"
         names[field] = f"{names[field]} but {text}" if "=" in text and field in names else text
-    told = [f"{field} = {names[field]}" for field in FIELDS if field in names]
-    told = ([own] if own else []) + told
-    counted = " for freedom k" if any("k)" in text for text in told) else ""
-    return assembled(tree, {**values, **given}), ", ".join(told) + counted
-
-
-def assembled(tree: nx.DiGraph[Any], values: Vectors) -> kkt.System:
-    """Equation (4) in a state.  Raises ModelError for a loop that is open there.
-
-    Baumgarte's terms may close an open one in time: of that there is a LoopWarning.
-    """
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        system = kkt.build(tree, **values)
-    if system.state.loops:
-        from .loops import require_closed
-
-        require_closed(system)
-    for warning in said:
-        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    return system
+    return {**values, **given}, names, own
 
 
 def whole_values(tree: nx.DiGraph[Any], options: argparse.Namespace) -> Vectors:

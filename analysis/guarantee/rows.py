@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from pivotree import kkt, orderings
 from pivotree.kkt import Accelerations, Guarantee, System
 from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.matrix.configuration import in_general
 from pivotree.kkt.matrix.entries import LETTERS, Entries
-from pivotree.kkt.matrix.system import in_general
 from pivotree.kkt.theorem.accelerations import promised
 from pivotree.kkt.theorem.guarantee import evaluated, require_roundoff
 from pivotree.kkt.theorem.motion import ByBody, sides_of

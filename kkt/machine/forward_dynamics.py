@@ -27,9 +27,9 @@ from ..base.errors import (
     Undefined,
 )
 from ..matrix.closures import closures
-from ..matrix.configuration import Configuration
+from ..matrix.configuration import Configuration, in_general
 from ..matrix.entries import LETTERS, UNIT, Entries
-from ..matrix.system import System, build, in_general, qdd_alone
+from ..matrix.system import System, build, qdd_alone
 from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop
 from ..model.spatial import Array

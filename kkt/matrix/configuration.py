@@ -32,6 +32,7 @@ from ..model.rotations import commute, exponential, from_quaternion, quaternion_
 from ..model.spatial import cross, matvec
 from ..model.tree import BodyTree
 from .state import coordinates
+from .system import System
 
 Floats = NDArray[np.float64]
 
@@ -176,3 +177,17 @@ def _quaternion_rate(quaternion: NDArray[Any], omega: NDArray[Any]) -> NDArray[A
     v, w = quaternion[..., :3], quaternion[..., 3:]
     scalar = -(v * omega).sum(-1, keepdims=True)
     return np.concatenate([w * omega + cross(v, omega), scalar], axis=-1) * v.dtype.type(0.5)
+
+
+def in_general(system: System) -> System:
+    """The system in a state where no zero of (4) is there by chance: for what holds in all states.
+
+    A general joint's pose may have zeros at q = 0 that it does not have elsewhere.
+    """
+    tree = system.tree
+    if GENERAL not in tree.joint:
+        return system
+    q = coordinates(tree, system.graph, None)
+    for k in tree.by_joint[GENERAL].tolist():
+        q[tree.offset[k] : tree.offset[k + 1]] = 0.7 + 0.1 * np.arange(int(tree.dof[k]))
+    return system.refresh(q, f_ext=system.state.wrench)

@@ -24,7 +24,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError
 from ..base.shown import CELLS, LARGEST, Shown, spy
-from ..model.joints import GENERAL
 from ..model.spatial import Array, levels, lift, locked_inertia, transpose
 from ..model.tree import BodyTree, compile_tree, require_graph
 from .blocks import KINDS, Block, Partition, Structure, Tie
@@ -230,20 +229,6 @@ def require_system(system: object) -> None:
     if not isinstance(system, System):
         made = "build(load(...))" if isinstance(system, str) else "build(...) of a tree"
         raise ModelError("system", f"{type(system).__name__} is none", f"pass {made}")
-
-
-def in_general(system: System) -> System:
-    """The system in a state where no zero of (4) is there by chance: for what holds in all states.
-
-    A general joint's pose may have zeros at q = 0 that it does not have elsewhere.
-    """
-    tree = system.tree
-    if GENERAL not in tree.joint:
-        return system
-    q = coordinates(tree, system.graph, None)
-    for k in tree.by_joint[GENERAL].tolist():
-        q[tree.offset[k] : tree.offset[k + 1]] = 0.7 + 0.1 * np.arange(int(tree.dof[k]))
-    return system.refresh(q, f_ext=system.state.wrench)
 
 
 def build(

@@ -1,13 +1,16 @@
 """Robots of the gallery: the papers' own examples, legged robots, mechanisms, and trees drawn at random.
 
 Mechanisms with closed loops are trees with cut joints in ``tree.graph["loops"]``
-(:mod:`kkt.model.loops`), at rest in a state in which their loops are closed.
+(:mod:`kkt.model.loops`), at rest in a state in which their loops are closed.  At the end stands the
+list of every name that :func:`kkt.load` knows.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
 import random
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,8 @@ from ..base.reading import read_json
 from .fields import Floats
 from .gallery import AXES, IN_PLANE, box, count, joint_type, need
 from .joints import GENERAL
+from .load import EXAMPLES, arguments_of, builder
+from .robots import PACKAGE, robot_files, robots_folder
 from .spatial import rotation
 from .tree import add_body, count_dof, default_state, new_tree
 
@@ -309,3 +314,41 @@ def random_tree(n: int, seed: int = 0, mass_ratio: float = 1.0, joints: str = MI
     if count_dof(tree) == 0:
         raise ModelError("gallery", "random_tree has no degree of freedom", "draw a moving joint too")
     return default_state(tree)
+
+
+# -- by name ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Named:
+    """One name that :func:`kkt.load` knows.
+
+    >>> pt.named_models()[0]
+    Named(source='gallery', name='chain', example='chain:100', what='n rods, one after another, ...
+    """
+
+    source: str  # gallery, or example-robot-data
+    name: str
+    example: str  # as load() takes it
+    what: str  # of a gallery's builder, its first line; else the format of the robot's file
+    arguments: dict[str, str]  # of a gallery's builder: name -> default, "" where it has none
+    floating: bool | None  # of a robot's URDF: whether its base floats by default
+
+
+def named_models() -> list[Named]:
+    """The gallery, and the robots of example-robot-data if it is installed.
+
+    Reads no robot; raises nothing.
+
+    >>> [model.example for model in pt.named_models() if model.name == "four_bar"]
+    ['four_bar']
+    """
+    found = []
+    for name in EXAMPLES:
+        build = builder(name)
+        what = (inspect.getdoc(build) or "").partition("\n")[0].replace("``", "")
+        found.append(Named("gallery", name, EXAMPLES[name], what, arguments_of(build), None))
+    files = robot_files() if robots_folder() is not None else {}
+    for name, (_, floats) in sorted(files.items()):
+        found.append(Named(PACKAGE, name, f"robot:{name}", "urdf", {}, floats))
+    return found

@@ -10,7 +10,6 @@ import math
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -190,40 +189,3 @@ def _from_file(text: str, suffix: str, *options: Any) -> nx.DiGraph[Any]:
     raise ModelError(
         text, "is no .urdf or .xacro, no .json model file, nor MuJoCo's .xml", "give one of these"
     )
-
-
-@dataclass(frozen=True)
-class Named:
-    """One name that :func:`kkt.load` knows.
-
-    >>> pt.named_models()[0]
-    Named(source='gallery', name='chain', example='chain:100', what='n rods, one after another, ...
-    """
-
-    source: str  # gallery, or example-robot-data
-    name: str
-    example: str  # as load() takes it
-    what: str  # of a gallery's builder, its first line; else the format of the robot's file
-    arguments: dict[str, str]  # of a gallery's builder: name -> default, "" where it has none
-    floating: bool | None  # of a robot's URDF: whether its base floats by default
-
-
-def named_models() -> list[Named]:
-    """The gallery, and the robots of example-robot-data if it is installed.
-
-    Reads no robot; raises nothing.
-
-    >>> [model.example for model in pt.named_models() if model.name == "four_bar"]
-    ['four_bar']
-    """
-    found = []
-    for name in EXAMPLES:
-        build = builder(name)
-        what = (inspect.getdoc(build) or "").partition("\n")[0].replace("``", "")
-        found.append(Named("gallery", name, EXAMPLES[name], what, arguments_of(build), None))
-    from .robots import PACKAGE, robot_files, robots_folder
-
-    files = robot_files() if robots_folder() is not None else {}
-    for name, (_, floats) in sorted(files.items()):
-        found.append(Named(PACKAGE, name, f"robot:{name}", "urdf", {}, floats))
-    return found

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
-from ..matrix.system import System, build, in_general
+from ..matrix.configuration import in_general
+from ..matrix.system import System, build
 from ..model.tree import require_graph
 from ..order.sequence import OrderLike
 from ..proof.idle import span

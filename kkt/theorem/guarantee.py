@@ -34,7 +34,8 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, Mixed, get_format
 from ..base.errors import FormatError
-from ..matrix.system import System, build, in_general
+from ..matrix.configuration import in_general
+from ..matrix.system import System, build
 from ..model.tree import require_graph
 from ..order.sequence import TEN, OrderLike, PivotSequence, Rules
 from ..proof.idle import span

@@ -12,7 +12,7 @@ from pivotree import kkt, orderings
 from ..arguments import Parser, add_format, add_json, add_model, add_state
 from ..limits import admit
 from ..progress import progress_shown
-from .shared import file_of, print_json, tree_of
+from .shared import file_of, print_json, system_in_state, tree_of
 
 EXAMPLES = ("check robot.urdf", "check robot:ur5 --float32 --digits 5", "check humanoid -o page.md")
 
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         raise kkt.FormatError("option -o", f"{file} is no page", "give a name that ends in .md")
     with progress_shown() as progress:
         tree = tree_of(options)
-        from ..state import SCHEMA, system_in_state
+        from ..state import SCHEMA
 
         system, state = system_in_state(tree, options)
         wanted = {name: orderings.get(name) for name in ORDERS}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,12 +99,37 @@ def system_of(options: argparse.Namespace) -> kkt.System:
     return system_and_state(options)[0]
 
 
+def system_in_state(tree: nx.DiGraph[Any], options: argparse.Namespace) -> tuple[kkt.System, str]:
+    """Equation (4) in the state that the options ask for, and what that state is called.
+
+    Raises ModelError for a loop that is open there.  Baumgarte's terms may close an open one in time:
+    of that there is a LoopWarning.
+    """
+    values: dict[str, Any] = {}
+    names = dict(tree.graph.get("state_formulas", {}))
+    own = "the model's own q, qd and tau" if not names else ""
+    if options.q is not None or options.state:
+        from ..state import values_in_words
+
+        values, names, own = values_in_words(tree, options, names, own)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        system = kkt.build(tree, **values)
+    if system.state.loops:
+        from ..loops import require_closed
+
+        require_closed(system)
+    for warning in said:
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    told = [own] * bool(own) + [f"{field} = {names[field]}" for field in ("q", "qd", "tau") if field in names]
+    counted = " for freedom k" if any("k)" in text for text in told) else ""
+    return system, ", ".join(told) + counted
+
+
 def system_and_state(options: argparse.Namespace) -> tuple[kkt.System, str]:
     """The system that the options ask for, and what its state is called."""
     frames = one_of("--frames", getattr(options, "frames", "given"), ("given", "aligned", "factored"))
     tree = tree_of(options)
-    from ..state import system_in_state
-
     tree = kkt.factored(tree) if frames == "factored" else tree
     system, state = system_in_state(tree, options)
     return (kkt.aligned(system) if frames == "aligned" else system), state
