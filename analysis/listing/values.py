@@ -269,6 +269,9 @@ class Values:
         result: dict[int, Member] = {}
         for family, values in families.items():
             index = {v: raw[v][1] for v in values}
+            if len(set(index.values())) < len(values):  # several stages: their pivot tells apart
+                first = {v: self.program.pivots[raw[v][2][1]].blocks[0] for v in values}
+                index = {v: (*i, number_of(self.structure, first[v])) for v, i in index.items()}
             times: Counter[tuple[int, ...]] = Counter()
             turn = {}  # how often a place has been before
             for v in sorted(values):
