@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from ..base.compiled import njit
+from ..base.compiled import leaf, njit
 from .floats import _dd_operation, _operation, _two_product, _two_sum
 
 EXPONENT = 0x7FF0000000000000  # bits of a float64

@@ -7,14 +7,17 @@ Plots are written as SVG by hand, since a matrix must be displayed without matpl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from .errors import ModelError, sentence
 
 if TYPE_CHECKING:
     import pandas
+    import scipy.sparse as sp
 
 SIDE = 160  # of a picture [px]
 LARGEST = 20_000  # unknowns of a matrix that is drawn
