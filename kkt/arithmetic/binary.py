@@ -121,11 +121,11 @@ class Rounded(Runner):
         self.done: int = 0  # operations of earlier chunks
 
     def run(self, chunk: Chunk, v: NDArray[Any]) -> None:
-        from . import floats
+        from . import grids
 
-        if self.grid["mode"][0] != floats.NEAREST:
+        if self.grid["mode"][0] != grids.NEAREST:
             return super().run(chunk, v)
-        Runner(floats.lanes_nearest, self.grid).run(chunk, v[:, None])  # which compiles sooner
+        Runner(grids.lanes_nearest, self.grid).run(chunk, v[:, None])  # which compiles sooner
 
     def record(
         self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]

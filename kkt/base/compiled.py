@@ -39,7 +39,7 @@ def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **o
     try:
         with _in_users_cache(function):
             made = numba.njit(cache=cache, **options)(function)
-        kept = getattr(made, "_cache", None)
+        kept: Any = getattr(made, "_cache", None)
         if hasattr(kept, "_load_overload"):
             kept.load_overload = partial(_load, kept)
         return made
@@ -52,7 +52,7 @@ def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **o
 
 def _load(kept: Any, signature: Any, target: Any) -> Any:
     """As numba's ``load_overload``, without all that it would compile with: a quarter of a second."""
-    from numba.core.runtime import rtsys
+    from numba.core.runtime.nrt import rtsys
 
     rtsys.initialize(target)
     with kept._guard_against_spurious_io_errors():
