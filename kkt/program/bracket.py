@@ -16,6 +16,7 @@ The two base pivots: a pair with an exact inverse, and a dense block factored L 
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -266,13 +267,9 @@ class PairPivot:
         They are coupled through z with each other and with those through x; never x with x.
         """
         through = [o for o, c in C.items() if c.get(self.blocks[1])]
-        for i, o1 in enumerate(through):
-            for o2 in through[i:]:
-                yield o1, o2
         beside = [o for o, c in C.items() if not c.get(self.blocks[1])]
-        for o1 in through:
-            for o2 in beside:
-                yield o1, o2
+        yield from itertools.combinations_with_replacement(through, 2)
+        yield from itertools.product(through, beside)
 
     def _width(self, c: Column) -> int:
         """Columns of a coupled block, the same in both rows."""
@@ -327,10 +324,7 @@ class DensePivot:
         return w.inner(self.factor, self._half(o1, c1), self._half(o2, c2), symmetric=o1 == o2)
 
     def coupled(self, C: dict[int, dict[int, Ref]]) -> Iterator[tuple[int, int]]:
-        keys = list(C)
-        for i, o1 in enumerate(keys):
-            for o2 in keys[i:]:
-                yield o1, o2
+        return itertools.combinations_with_replacement(C, 2)
 
     def _half(self, o: int | None, c: Column) -> Ref | None:
         """L^-1 c, formed once for every coupled block."""
