@@ -40,7 +40,7 @@ The world has pdd = (0, g), and does not move.  Loops need not be closed in the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -99,7 +99,7 @@ class ContinuedProgram:
             args = [self._as_used(ref, values) for ref in i.args]
             if any(ref is not None and ref.value in values for ref in i.args):
                 w.step = i.step
-                out = _WRITTEN[i.op](w, i, args)
+                out = _written(w, i, args)
                 if out is not None:
                     values[i.out] = out
         w.step = before
@@ -139,22 +139,18 @@ class ContinuedProgram:
         return new if ref.sign > 0 else -new
 
 
-def _stacked(w: Writer, i: Instruction, args: list[Ref | None]) -> Ref | None:
-    columns = next((w.shape(ref)[1] for ref in args if ref is not None), 0)
-    return w.stack(args, list(i.info[0]), columns)
+_WRITTEN = ("mul", "add", "forward", "solve", "inner", "stack", "rows", "divide", "same")
 
 
-_WRITTEN: dict[str, Callable[[Writer, Instruction, list[Any]], Ref | None]] = {
-    "mul": lambda w, i, x: w.mul(*x),
-    "add": lambda w, i, x: w.add(*x),
-    "forward": lambda w, i, x: w.forward(*x),
-    "solve": lambda w, i, x: w.solve(*x),
-    "inner": lambda w, i, x: w.inner(*x),
-    "stack": _stacked,
-    "rows": lambda w, i, x: w.rows(x[0], *i.info),
-    "divide": lambda w, i, x: w.divide(x[0], *i.info),
-    "same": lambda w, i, x: x[0],
-}
+def _written(w: Writer, i: Instruction, args: list[Any]) -> Ref | None:
+    """An instruction once more, on columns."""
+    if i.op == "same":
+        return args[0]
+    if i.op == "stack":
+        columns = next((w.shape(ref)[1] for ref in args if ref is not None), 0)
+        return w.stack(args, list(i.info[0]), columns)
+    found: Ref | None = getattr(w, i.op)(*args, *i.info)
+    return found
 
 
 Rows = dict[Block, Ref | None]
