@@ -14,7 +14,7 @@ A block has few entries: each of numpy's calls takes as long as a compiled loop 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from ..base.compiled import leaf, njit
 
 Scalars = NDArray[np.int64]
 Folded = tuple[Any, Any, Any, Any, Any]
+Operation = Callable[..., Scalars]
 _ADD, _SUB, _MUL, _DIV = map(np.int64, (ADD, SUB, MUL, DIV))  # one type, so that ``put`` compiles once
 
 
@@ -327,29 +328,19 @@ def _renumbered(x: NDArray[Any], home: Scalars, scratch: int) -> Scalars:
     return out
 
 
-def forward(e: Emitter, F: Scalars, C: Scalars, gain: bool) -> Scalars:
-    """L^-1 C; without gain L = c/d, and its steps are y_i - c_ij (y_j / d_j)."""
-    return _substituted(e, F, C, gain, False)
-
-
-def solve(e: Emitter, F: Scalars, C: Scalars, gain: bool) -> Scalars:
-    """A^-1 C; without gain x_j = (y_j - sum_i c_ij x_i) / d_j."""
-    return _substituted(e, F, C, gain, True)
-
-
 def _substituted(e: Emitter, F: Scalars, C: Scalars, gain: bool, whole: bool) -> Scalars:
+    """L^-1 C, or A^-1 C where the ``whole`` is asked for.
+
+    Without gain L = c/d: the steps are y_i - c_ij (y_j / d_j), then x_j = (y_j - sum_i c_ij x_i) / d_j.
+    """
     C = C.copy()
     e.run(substitute, 2 * C.size * (len(F) + 1), F.copy(), C, np.empty_like(C), gain, whole)
     return C
 
 
-def inner(e: Emitter, F: Scalars, Y1: Scalars, Y2: Scalars) -> Scalars:
+def inner(e: Emitter, F: Scalars, Y1: Scalars, Y2: Scalars, product: Operation = mul) -> Scalars:
     """Y1^T D^-1 Y2, one rank-1 term (y1 y2^T)/d after another."""
-    return mul(e, Y1.T, Y2, F.diagonal())
-
-
-def inner_symmetric(e: Emitter, F: Scalars, Y1: Scalars, Y2: Scalars) -> Scalars:
-    return mul_symmetric(e, Y1.T, Y2, F.diagonal())
+    return product(e, Y1.T, Y2, F.diagonal())
 
 
 def _gauss(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
@@ -385,13 +376,16 @@ def across(e: Emitter, H: Scalars, rows: tuple[int, ...]) -> Scalars:
     return out
 
 
-Operation = Callable[..., Scalars]
 OPERATIONS: dict[tuple[str, bool], Operation] = {
     ("mul", False): mul,
     ("mul", True): mul_symmetric,
     ("add", False): Emitter.add,
     ("add", True): add_symmetric,
     ("inner", False): inner,
-    ("inner", True): inner_symmetric,
+    ("inner", True): partial(inner, product=mul_symmetric),
 }
-FACTORS: dict[str, Operation] = {"factor": factor, "forward": forward, "solve": solve}
+FACTORS: dict[str, Operation] = {
+    "factor": factor,
+    "forward": partial(_substituted, whole=False),
+    "solve": partial(_substituted, whole=True),
+}
