@@ -105,26 +105,23 @@ class PivotSequence:
     composites: str = "counted"
 
     def __post_init__(self) -> None:
+        where = f"order {self.name!r}"
         if not isinstance(self.name, str) or unfit(self.name) is not None:
-            why = unfit(str(self.name)) or "is no text"
-            raise OrderError(f"order {self.name!r}", f"its name {why}", "give it another")
-        if not isinstance(self.groups, Iterable) or isinstance(self.groups, str):
-            raise OrderError(
-                f"order {self.name!r}", f"groups are {self.groups!r}", "give a list of lists of blocks"
-            )
-        if not isinstance(self.source, str):
-            raise OrderError(f"order {self.name!r}", f"source is {self.source!r}", "give a text")
-        if not isinstance(self.rules, Rules):
-            raise OrderError(f"order {self.name!r}", f"rules are {self.rules!r}", "give kkt.Rules(...)")
-        if self.links not in LINKS:
-            raise OrderError(f"order {self.name!r}", f"links are {self.links!r}", f"use {', '.join(LINKS)}")
-        if self.composites not in COMPOSITES:
-            raise OrderError(
-                f"order {self.name!r}", f"composites is {self.composites!r}", f"use {' or '.join(COMPOSITES)}"
-            )
+            raise OrderError(where, f"its name {unfit(str(self.name)) or 'is no text'}", "give it another")
+        either = " or ".join(COMPOSITES)
+        listed = isinstance(self.groups, Iterable) and not isinstance(self.groups, str)
+        for fits, what, value, remedy in (
+            (listed, "groups are", self.groups, "give a list of lists of blocks"),
+            (isinstance(self.source, str), "source is", self.source, "give a text"),
+            (isinstance(self.rules, Rules), "rules are", self.rules, "give kkt.Rules(...)"),
+            (self.links in LINKS, "links are", self.links, f"use {', '.join(LINKS)}"),
+            (self.composites in COMPOSITES, "composites is", self.composites, f"use {either}"),
+        ):
+            if not fits:
+                raise OrderError(where, f"{what} {value!r}", remedy)
         if self.rules.symmetry != "mirrored" and self.composites in TEN:
             raise OrderError(
-                f"order {self.name!r}",
+                where,
                 f"composites {self.composites!r} are ten numbers, which have no second triangle",
                 "leave symmetry out, or give composites 'counted'",
             )
@@ -298,15 +295,12 @@ class BlockGraph:
 
     def block(self, number: int) -> Block:
         kind = int(self.kind[number])
-        return Block(self.structure.kinds[kind], _members(self.structure, kind)[self.member[number]])
+        names = self.structure.constraints if kind == LAM else self.structure.names
+        return Block(self.structure.kinds[kind], names[self.member[number]])
 
     def number(self, kind: str, body: Hashable) -> int:
         which = self.structure.kinds.index(kind)
         return which * self.structure.n + _places(self.structure, which)[body]
-
-
-def _members(structure: Structure, kind: int) -> Sequence[Hashable]:
-    return structure.constraints if kind == LAM else structure.names
 
 
 def _places(structure: Structure, kind: int) -> dict[Hashable, int]:
@@ -468,7 +462,7 @@ def _unknown_block(entry: Any, structure: Structure) -> tuple[str, str]:
     kind, body = entry
     if kind not in structure.kinds:
         return f"names kind {kind!r}", f"use {', '.join(structure.kinds)}"
-    members = _members(structure, structure.kinds.index(kind))
+    members = _places(structure, structure.kinds.index(kind))
     return f"names the unknown {'loop' if kind == 'lam' else 'body'} {body!r}", _hint(body, members)
 
 
@@ -479,30 +473,20 @@ def _hint(name: Any, names: Iterable[Hashable]) -> str:
 
 def check_complete(blocks: NDArray[np.int64], group: NDArray[np.int64], graph: BlockGraph, name: str) -> None:
     """Raise OrderError where a block is named twice, not of this form of (4), or left out."""
-    times = np.bincount(blocks, minlength=graph.count)
+    times, where = np.bincount(blocks, minlength=graph.count), f"order {name!r}"
     if (times > 1).any():
         twice = int(np.flatnonzero(times > 1)[0])
         step = int(group[np.flatnonzero(blocks == twice)[1]]) + 1
-        raise OrderError(
-            f"order {name!r}",
-            f"eliminates {graph.block(twice)} twice, again at step {step}",
-            "name every block once",
-        )
+        what = f"eliminates {graph.block(twice)} twice, again at step {step}"
+        raise OrderError(where, what, "name every block once")
     foreign = np.flatnonzero((times > 0) & (graph.size == 0))
     if foreign.size:
-        raise OrderError(
-            f"order {name!r}",
-            f"names {graph.block(int(foreign[0]))} beside split forces",
-            "use fJ and fC for every body, or f for every body",
-        )
+        what = f"names {graph.block(int(foreign[0]))} beside split forces"
+        raise OrderError(where, what, "use fJ and fC for every body, or f for every body")
     missing = np.flatnonzero((times == 0) & (graph.size > 0))
     if missing.size:
-        raise OrderError(
-            f"order {name!r}",
-            "leaves out "
-            f"{graph.block(int(missing[0]))}{f' and {missing.size - 1} more' if missing.size > 1 else ''}",
-            "name every block once",
-        )
+        more = f" and {missing.size - 1} more" if missing.size > 1 else ""
+        raise OrderError(where, f"leaves out {graph.block(int(missing[0]))}{more}", "name every block once")
 
 
 def unknowns_of(chosen: Plan, system: System) -> NDArray[np.int64]:
