@@ -63,7 +63,7 @@ def _rigid(program: Program) -> dict[int, tuple[Ref, ...]]:
         args: tuple[Ref, ...] | None = None
         if i.op == "input" and i.info[0] == "M":
             args = ()
-        elif i.op == "add" and all(_plain(ref, rigid) for ref in i.args):
+        elif i.op == "add" and all(ref.value in rigid and ref.sign > 0 for ref in i.present):
             args = i.present
         elif i.op == "mul":
             args = _congruence(i, by_value, rigid)
@@ -126,10 +126,6 @@ def require_general(program: Program, what: str) -> None:
             f"are not so in {what}",
             "give it composites 'counted'",
         )
-
-
-def _plain(ref: Ref | None, rigid: set[int]) -> bool:
-    return ref is not None and ref.value in rigid and ref.sign > 0
 
 
 def _congruence(i: Instruction, by_value: dict[int, Instruction], rigid: set[int]) -> tuple[Ref, Ref] | None:
