@@ -15,39 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-ADD = 0
-"""A sum; one of the codes of operations on tapes and in functions of :class:`kkt.arithmetic.Custom`.
 
->>> from pivotree.kkt.arithmetic import ADD, Custom
+ADD, SUB, MUL, DIV, SQRT = range(5)
+"""The codes of operations, on tapes and in functions of :class:`Custom`, which may refuse roots.
+
+>>> from pivotree.kkt.arithmetic import ADD, SQRT, Custom
 >>> fixed = Custom("fixed", 2.0**-16, lambda op, x, y: round((x + y) * 2**16) / 2**16)
 >>> fixed.operate(ADD, 0.1, 0.2)
 0.3000030517578125
-"""
-SUB = 1
-"""A difference; ``operate(SUB, x, 0.0)`` rounds a datum.
-
->>> from pivotree.kkt.arithmetic import SUB
->>> SUB
-1
-"""
-MUL = 2
-"""A product.
-
->>> from pivotree.kkt.arithmetic import MUL
->>> MUL
-2
-"""
-DIV = 3
-"""A quotient.
-
->>> from pivotree.kkt.arithmetic import DIV
->>> DIV
-3
-"""
-SQRT = 4
-"""A square root of the first operand; a user's function without roots may raise.
-
->>> from pivotree.kkt.arithmetic import SQRT
 >>> abm = pt.trace(pt.build(pt.chain(3)), pt.orderings.get("abm"))
 >>> any((chunk.op == SQRT).any() for chunk in abm.chunks())  # ABM takes none
 False

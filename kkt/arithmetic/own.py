@@ -208,18 +208,13 @@ class Custom(Format):
     dtype: type | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
+        where = f"format {self.name!r}"
         if not isinstance(self.unit, float) or not 0.0 < self.unit < 1.0:
-            raise FormatError(
-                f"format {self.name!r}",
-                f"unit is {self.unit!r}",
-                "give the unit roundoff, a number between 0 and 1 such as 2.0**-24",
-            )
+            told = "give the unit roundoff, a number between 0 and 1 such as 2.0**-24"
+            raise FormatError(where, f"unit is {self.unit!r}", told)
         if not callable(self.operate):
-            raise FormatError(
-                f"format {self.name!r}",
-                f"operate is {self.operate!r}",
-                "give a function operate(op, x, y) or a class of numbers",
-            )
+            told = "give a function operate(op, x, y) or a class of numbers"
+            raise FormatError(where, f"operate is {self.operate!r}", told)
         objects = isinstance(self.operate, type)
         object.__setattr__(self, "kind", "object" if objects else "float")
         object.__setattr__(self, "dtype", None if objects else np.float64)
