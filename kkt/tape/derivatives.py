@@ -68,7 +68,8 @@ def differentiated(
     reduced = None if moved is None or traced is None else traced[2](moved, columns.base)
     parts, rights = {}, list[Right]()
     for by in dict.fromkeys(by for _, by in asked.values()):
-        blocks = _unknowns(system, [kind for kind, x in asked.values() if x == by])
+        kinds = [kind for kind in ("qdd", "lam") if (kind, by) in asked.values()]
+        blocks = [block for kind in kinds for block in _places(system, kind)]
         first = len(rights)
         if by == "tau" and "dqdd_dtau" in asked:
             rights += inverse_rights(columns, [b for b in blocks if b.kind == "lam"])
@@ -90,7 +91,7 @@ def differentiated(
         if (kind, by) == ("qdd", "tau"):
             slots[name] = inverse_slots(system, found)
         else:
-            slots[name] = _side_by_side(system, found, tree.dof[joints].tolist(), kind)
+            slots[name] = _side_by_side(system, found, kind)
     return Differentiated(tape, slots, given.numbers, tuple(given.names))
 
 
@@ -127,20 +128,12 @@ def _begun(base: Tape, system: System) -> tuple[ContinuedProgram, Given]:
     return further, Given(further.write)
 
 
-def _unknowns(system: System, kinds: Sequence[str]) -> list[Block]:
-    """The blocks qdd, lam, or both."""
-    tree = system.tree
-    joints = [Block("qdd", tree.names[k]) for k in range(tree.n) if tree.dof[k]]
-    return (joints if "qdd" in kinds else []) + (list(_rows(system)) if "lam" in kinds else [])
-
-
-def _rows(system: System) -> dict[Block, slice]:
-    """Where the multipliers of each loop stand among all of them."""
-    ends = np.cumsum([0, *(tie.rows for tie in system.structure.ties)]).tolist()
-    return {
-        Block("lam", tie.name): slice(*at)
-        for tie, at in zip(system.structure.ties, pairwise(ends), strict=True)
-    }
+def _places(system: System, kind: str) -> dict[Block, slice]:
+    """Where each joint's qdd, or each loop's multipliers, stand among all of them."""
+    tree, sizes = system.tree, [(tie.name, tie.rows) for tie in system.structure.ties]
+    sizes = sizes if kind == "lam" else list(zip(tree.names, tree.dof.tolist(), strict=True))
+    ends = pairwise(np.cumsum([0, *(size for _, size in sizes)]).tolist())
+    return {Block(kind, name): slice(*at) for (name, size), at in zip(sizes, ends, strict=True) if size}
 
 
 def inverse_rights(columns: ContinuedProgram, also: Sequence[Block] = ()) -> list[Right]:
@@ -185,32 +178,24 @@ def inertia_slots(system: System, tape: Tape) -> Scalars:
 
 def inverse_slots(system: System, found: Any) -> NDArray[np.int64]:
     """(N, N) signed slots of M^-1 from those of its columns, bodies in the tree's order."""
-    offset, index = system.tree.offset, system.structure.index
-    at = {b: slice(offset[k], offset[k + 1]) for b, k in index.items()}
-    slots = np.zeros((int(offset[-1]),) * 2, dtype=np.int64)
-    joints = [name for name in system.tree.names if at[name].stop > at[name].start]
-    for name, column in zip(joints, found, strict=True):
+    at = _places(system, "qdd")
+    slots = np.zeros((int(system.tree.offset[-1]),) * 2, dtype=np.int64)
+    for own, column in zip(at, found, strict=True):
         for block, x in ((b, x) for b, x in column.items() if b.kind == "qdd"):
-            x = mirrored(x) if block.body == name else x
-            slots[at[block.body], at[name]] = x
-            slots[at[name], at[block.body]] = x.T
+            x = mirrored(x) if block == own else x
+            slots[at[block], at[own]] = x
+            slots[at[own], at[block]] = x.T
     return slots
 
 
-def _side_by_side(system: System, found: Any, widths: Sequence[int], kind: str = "qdd") -> NDArray[np.int64]:
-    """Signed slots (N or multipliers, columns) by one set of columns after another."""
-    sides = [_stood(system, x, width, kind) for x, width in zip(found, widths, strict=True)]
-    return np.hstack([_stood(system, {}, 0, kind), *sides])
-
-
-def _stood(system: System, column: Any, width: int, kind: str = "qdd") -> NDArray[np.int64]:
-    """(N, width) signed slots of blocks qdd, or (multipliers, width) of blocks lam."""
-    tree, index, rows = system.tree, system.structure.index, _rows(system)
-    size = int(tree.offset[-1]) if kind == "qdd" else sum(tie.rows for tie in system.structure.ties)
-    slots = np.zeros((size, width), dtype=np.int64)
-    for block, x in ((b, x) for b, x in column.items() if b.kind == kind):
-        i = 0 if kind == "lam" else index[block.body]
-        slots[rows[block] if kind == "lam" else slice(tree.offset[i], tree.offset[i + 1])] = x
+def _side_by_side(system: System, found: Any, kind: str) -> NDArray[np.int64]:
+    """Signed slots (N or multipliers, N) by the columns of one joint after another."""
+    at, joints = _places(system, kind), _places(system, "qdd").values()
+    rows, columns = (max((x.stop for x in places), default=0) for places in (at.values(), joints))
+    slots = np.zeros((rows, columns), dtype=np.int64)
+    for own, column in zip(joints, found, strict=True):
+        for block, x in ((b, x) for b, x in column.items() if b.kind == kind):
+            slots[at[block], own] = x
     return slots
 
 
