@@ -66,9 +66,14 @@ def checked(
 
 
 def checked_columns(owner: Any, field: str, value: Any, rows: int, wanted: str = "") -> Floats:
-    """One attribute as a matrix (rows, m) of any number of columns.  Raises ModelError."""
+    """One attribute as a matrix (rows, m) of any number of independent columns.  Raises ModelError."""
     shape = shape_of(value)
-    return checked(owner, field, value, (rows, shape[-1] if len(shape) == 2 else 1), wanted)
+    found = checked(owner, field, value, (rows, shape[-1] if len(shape) == 2 else 1), wanted)
+    rank, count = np.linalg.matrix_rank(found) if found.size else 0, found.shape[1]
+    if rank < count:
+        what = f"field {field!r} has rank {rank} and {count} columns"
+        raise ModelError(owner, what, "give columns that do not depend on each other")
+    return found
 
 
 def odd_in(value: Any) -> str:

@@ -195,11 +195,8 @@ def cut_joint(
     gains = checked_gains(where, baumgarte)
     soft = checked_compliance(where, compliance, len(numbers))
     if free is None and gains[1]:
-        raise ModelError(
-            where,
-            "field 'baumgarte' corrects the position of a general joint, which is not known",
-            "give (a, 0.0)",
-        )
+        what = "field 'baumgarte' corrects the position of a general joint, which is not known"
+        raise ModelError(where, what, "give (a, 0.0)")
     turns = np.stack([checked_rotation(where, "R", R), checked_rotation(where, "R_second", R_second)])
     places = np.stack([checked(where, "p", p, (3,)), checked(where, "p_second", p_second, (3,))])
     return Loop(name, (first, second), turns, places, C, free, False, gains, soft, numbers)
@@ -241,12 +238,10 @@ def contact(
         beside = (beside,)  # one tangent
     if len(beside):
         along = np.concatenate([along, checked(where, "tangents", beside, (len(beside), 3))])
-    if len(along) > 3 or np.linalg.matrix_rank(along) < len(along):
-        raise ModelError(
-            where,
-            f"its normal and {len(along) - 1} tangents have rank {np.linalg.matrix_rank(along)}",
-            "give a direction and at most two others across it",
-        )
+    rank = np.linalg.matrix_rank(along)
+    if len(along) > 3 or rank < len(along):
+        what = f"its normal and {len(along) - 1} tangents have rank {rank}"
+        raise ModelError(where, what, "give a direction and at most two others across it")
     along = along / np.linalg.norm(along, axis=1)[:, None]
     C = np.concatenate([np.zeros_like(along.T), along.T])
     places = np.stack([np.zeros(3), checked(where, "point", point, (3,))])
@@ -417,13 +412,9 @@ def _complement(where: str, joint: str, axis: ArrayLike, S: ArrayLike | None) ->
         raise ModelError(where, f"field 'joint' is {joint!r}", f"cut the loop at one of {known}")
     if joint == GENERAL:
         motion = checked_columns(where, "S", S, 6)
-        columns, rank = motion.shape[1], int(np.linalg.matrix_rank(motion))
-        if rank < columns or rank == 6:
-            raise ModelError(
-                where,
-                f"field 'S' has rank {rank} and {columns} columns",
-                "give full column rank, and less than 6",
-            )
+        rank = motion.shape[1]
+        if rank == 6:
+            raise ModelError(where, "field 'S' allows every motion", "give fewer than 6 columns")
         return np.linalg.svd(motion)[0][:, rank:], None
     direction = checked(where, "axis", axis, (3,))
     length = float(np.linalg.norm(direction))

@@ -110,11 +110,8 @@ def _called(where: str, make: Callable[..., Loop], entry: dict[str, Any], needed
     if not isinstance(kind, str):
         raise ModelError(where, f"field 'joint' is {kind!r}", "give a text")
     if "S" in entry and kind in JOINTS and kind != GENERAL:
-        raise ModelError(
-            where,
-            f"field 'S' is that of a joint 'general', and this one is {kind!r}",
-            "leave one of the two out",
-        )
+        what = f"field 'S' is that of a joint 'general', and this one is {kind!r}"
+        raise ModelError(where, what, "leave one of the two out")
     try:
         return make(**entry)
     except (TypeError, ValueError) as error:
@@ -135,9 +132,7 @@ def _exact(where: str, entry: dict[str, Any]) -> Loop:
         raise ModelError(where, f"field 'point' is {entry['point']!r}", "give true or false")
     numbers = checked_numbers(where, "numbers", entry["numbers"], 6)
     m = len(numbers)
-    C = checked(where, "C", entry["C"], (6, m))
-    if np.linalg.matrix_rank(C) < m:
-        raise ModelError(where, f"field 'C' has {m} columns that depend on each other")
+    C = checked_columns(where, "C", checked(where, "C", entry["C"], (6, m)), 6)
     turns = np.stack([checked_rotation(where, "R", R) for R in checked(where, "R", entry["R"], (2, 3, 3))])
     places = checked(where, "p", entry["p"], (2, 3))
     free = None if free is None else checked_columns(where, "free", free, 3)
@@ -327,11 +322,8 @@ def write_model(path: str | os.PathLike[str], state: Any, name: str = "tree") ->
             "write_model", f"{type(state).__name__} is no state", "give a path first, then build(...).state"
         )
     if state.terms is not None and state.step:
-        raise ModelError(
-            os.fspath(path),
-            f"a file holds no step, and this state was built with implicit={state.step!r}",
-            "write the one built without",
-        )
+        what = f"a file holds no step, and this state was built with implicit={state.step!r}"
+        raise ModelError(os.fspath(path), what, "write the one built without")
     names = [str(body) for body in state.names]
     if len(set(names)) < len(names):
         twice = next(body for body in names if names.count(body) > 1)

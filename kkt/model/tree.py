@@ -272,11 +272,8 @@ def require_graph(tree: object) -> nx.DiGraph[Any]:
     if isinstance(tree, str):
         raise ModelError(f"tree {tree!r}", "is a name", f"pass load({tree!r})")
     if not isinstance(tree, nx.DiGraph) or tree.is_multigraph():
-        raise ModelError(
-            "tree",
-            f"a networkx.DiGraph is expected, not {type(tree).__name__}",
-            "give what kkt.load or kkt.new_tree makes",
-        )
+        what = f"a networkx.DiGraph is expected, not {type(tree).__name__}"
+        raise ModelError("tree", what, "give what kkt.load or kkt.new_tree makes")
     edges = [(parent, child, given) for parent, child, given in tree.edges(data=True) if given]
     if not edges or max(degree for _, degree in tree.in_degree) > 1:  # the latter is refused later
         return tree
@@ -316,27 +313,24 @@ def compile_tree(tree: nx.DiGraph[Any]) -> BodyTree:
     parent = np.full(len(names), -1, dtype=np.int64)
     for a, b in tree.edges:
         if parent[index[b]] >= 0:
-            raise ModelError(
-                f"body {b!r}",
-                f"has two parents, {names[parent[index[b]]]!r} and {a!r}",
-                "a tree allows one (cut the loop at a joint)",
-            )
+            what = f"has two parents, {names[parent[index[b]]]!r} and {a!r}"
+            raise ModelError(f"body {b!r}", what, "a tree allows one (cut the loop at a joint)")
         parent[index[b]] = index[a]
     bare = [name for name, data in tree.nodes(data=True) if "mass" not in data]
     if bare:
         child = next(iter(tree.successors(bare[0])), None)
         if child is None or tree.nodes[bare[0]]:
             raise ModelError(f"body {bare[0]!r}", "field 'mass' is missing", "give it in kg")
-        raise ModelError(
-            f"body {child!r}", f"parent {bare[0]!r} is unknown", "add it with its mass and joint"
-        )
+        what = f"parent {bare[0]!r} is unknown"
+        raise ModelError(f"body {child!r}", what, "add it with its mass and joint")
     if sum(len(level) for level in levels(parent)) < len(names):
         cycle = " -> ".join(repr(edge[0]) for edge in nx.find_cycle(tree))
         raise ModelError("tree", f"bodies {cycle} form a cycle", "a tree has none")
     data = [tree.nodes[name] for name in names]
     _require_attributes(tree)
     joint = tuple(known(d.get("joint", "revolute"), k) for k, d in zip(names, data, strict=True))
-    S = {k: _subspace(names[k], data[k]) for k, t in enumerate(joint) if t == GENERAL}
+    general = [k for k, kind in enumerate(joint) if kind == GENERAL]
+    S = {k: checked_columns(f"body {names[k]!r}", "S", data[k].get("S"), 6) for k in general}
     offset = np.concatenate([[0], np.cumsum(freedoms(joint, S))])
     compiled = BodyTree(
         name=str(tree.graph.get("name") or "tree"),
@@ -364,11 +358,8 @@ def _require_attributes(tree: nx.DiGraph[Any]) -> None:
             field = min(map(str, given.keys() - OF_BODIES))
             raise ModelError(f"body {name!r}", f"field {field!r} is unknown", _meant(field, OF_BODIES))
         if "inertia" not in given and given["mass"]:
-            raise ModelError(
-                f"body {name!r}",
-                "field 'inertia' is missing",
-                "give it in kg m^2 about the centre of mass, or zeros (3, 3) for a point mass",
-            )
+            told = "give it in kg m^2 about the centre of mass, or zeros (3, 3) for a point mass"
+            raise ModelError(f"body {name!r}", "field 'inertia' is missing", told)
     if tree.graph.keys() - OF_TREES:
         field = min(map(str, tree.graph.keys() - OF_TREES))
         raise ModelError("tree", f"field {field!r} of its graph is unknown", _meant(field, OF_TREES))
@@ -394,28 +385,12 @@ def unit_axes(axis: Floats, names: tuple[Hashable, ...], joint: tuple[str, ...])
     two = np.flatnonzero(wanted == 2)
     between = np.abs(np.cross(axis[two, 0], axis[two, 1])).max(axis=1, initial=0.0)
     for k in two[between <= 1e-12 * length[two].prod(axis=1)]:
-        raise ModelError(
-            f"body {names[k]!r}",
-            "field 'axis' holds two parallel axes",
-            "a universal joint needs two directions",
-        )
+        what = "field 'axis' holds two parallel axes"
+        raise ModelError(f"body {names[k]!r}", what, "a universal joint needs two directions")
     # an axis that is unit to rounding stays as it is given
     longer = (length != 0.0) & (np.abs(length - 1.0) > 4e-16)
     axis[longer] /= length[longer, None]
     return axis
-
-
-def _subspace(name: Hashable, data: dict[str, Any]) -> Floats:
-    S = checked_columns(f"body {name!r}", "S", data.get("S"), 6)
-    columns = S.shape[1]
-    rank = np.linalg.matrix_rank(S) if S.size else 0
-    if rank < columns:
-        raise ModelError(
-            f"body {name!r}",
-            f"field 'S' has rank {rank} and {columns} columns",
-            "give a motion subspace of full column rank",
-        )
-    return S
 
 
 def check_values(tree: BodyTree) -> None:

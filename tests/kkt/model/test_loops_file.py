@@ -101,7 +101,7 @@ def test_a_loop_in_a_file_that_is_wrong_is_told_in_one_sentence(entry, told, tmp
         ({"bodies": ["crank", 1]}, "field 'bodies'"),
         ({"numbers": [2, 2]}, "field 'numbers'"),
         ({"point": 1}, "field 'point' is 1; give true or false"),
-        ({"C": [[0.0, 0.0]] * 6}, "field 'C' has 2 columns that depend on each other"),
+        ({"C": [[0.0, 0.0]] * 6}, "field 'C' has rank 0 and 2 columns"),
         ({"C": [[0.0]] * 6}, "field 'C' has shape"),
         ({"R": np.stack([-np.eye(3)] * 2).tolist()}, "field 'R' is not a rotation"),
         ({"compliance": [-1, 0]}, "field 'compliance' holds -1.0; give"),
