@@ -57,7 +57,8 @@ def ranges_of(system: kkt.System, limits: Limits = MappingProxyType({})) -> Rang
     array([3.14, 3.14])
     """
     found = plain.ranges_of(system, limits)
-    loops = tuple(loop for loop in system.loops if not loop.anywhere)
+    # no state opens a contact, nor joints whose rates alone are coupled
+    loops = tuple(x for x in system.loops if not x.point and (x.beside is None or x.follows is not None))
     if all(loop.follows for loop in loops):  # positions that follow others need no iteration
         return found
     for loop in loops:

@@ -145,11 +145,6 @@ class Loop:
         return self if self.implied is None else self.having(np.hstack([self.C, self.implied]))
 
     @property
-    def anywhere(self) -> bool:
-        """Whether no state opens it, as for a contact and for joints whose rates alone are coupled."""
-        return self.point or (self.beside is not None and self.follows is None)
-
-    @property
     def pairs(self) -> tuple[Loop, ...]:
         """The pairs of bodies whose rows are added: this one's and those beside it."""
         return (self, *(self.beside.pairs if self.beside else ()))
