@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-
 ADD, SUB, MUL, DIV, SQRT = range(5)
 """The codes of operations, on tapes and in functions of :class:`Custom`, which may refuse roots.
 

@@ -28,7 +28,7 @@ class Shown:
     """Gives a class its ``repr`` and its display in a notebook, from a few facts."""
 
     def facts(self) -> Mapping[str, Any]:
-        """The facts to show, in order: "name" first, then numbers, each by what it counts."""
+        """The facts to show, in order: "name" first, then numbers, each by what it counts; no None."""
         raise NotImplementedError
 
     def picture(self) -> str:
@@ -36,7 +36,7 @@ class Shown:
         return ""
 
     def __repr__(self) -> str:
-        facts = dict(self.facts())
+        facts = {what: value for what, value in self.facts().items() if value is not None}
         name = sentence(facts.pop("name"), 80)
         told = ", ".join(_told(what, value) for what, value in facts.items())
         return f"<{type(self).__name__} {name}: {told}>"
@@ -46,6 +46,7 @@ class Shown:
             f"<tr><td style='text-align:left'>{escape(what)}</td>"
             f"<td style='text-align:left'>{escape(_written(value))}</td></tr>"
             for what, value in self.facts().items()
+            if value is not None
         )
         table = f"<table><caption>{type(self).__name__}</caption>{rows}</table>"
         return f"<div style='display:flex;gap:1em;align-items:center'>{table}{self.picture()}</div>"

@@ -82,7 +82,8 @@ class System(Shown):
             "freedoms": int(self.tree.offset[-1]),
             "unknowns": self.size,
             "nonzeros": self.nonzeros,
-        } | ({"loops": len(self.loops)} if self.loops else {})
+            "loops": len(self.loops) or None,
+        }
 
     def picture(self) -> str:
         few = self.blocks.items() if self.size <= CELLS else ()

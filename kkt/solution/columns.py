@@ -199,11 +199,8 @@ def _run(
         entries = rounded_entries(system, chosen)  # raises where an entry overflows
         data = {letter: chosen.cast(values) for letter, values in (given or {}).items()}
         if not all(np.isfinite(values).all() for values in data.values()):
-            raise FormatError(
-                f"format {chosen.name!r}",
-                "overflows in a right-hand side",
-                "use a format with a larger range, such as float64",
-            )
+            told = "use a format with a larger range, such as float64"
+            raise FormatError(f"format {chosen.name!r}", "overflows in a right-hand side", told)
         _, pivots, v = run(tape, system.entries, chosen, data)
         if (failed := first_bad(tape, pivots)) is not None:
             raise SingularError(f"order {tape.program.name!r}", failed, "use another order")
@@ -242,11 +239,8 @@ def enclosed(
             least = proved_bits(balls) if all(x.is_finite() for x in balls) else 0.0
         if least >= wanted:
             return values, bits
-    raise CertificationError(
-        system.name,
-        f"only {max(0, int(least / BITS_PER_DIGIT))} digits of K^-1 B are certified at {bits} bits",
-        "equation (4) is singular or nearly so",
-    )
+    few = f"only {max(0, int(least / BITS_PER_DIGIT))} digits of K^-1 B are certified at {bits} bits"
+    raise CertificationError(system.name, few, "equation (4) is singular or nearly so")
 
 
 def _checked(system: System, rhs: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -304,12 +298,12 @@ class Derivatives(Shown, Jacobians):
     marked: str | None = None  # why the matrices should not be relied on, though there are some
 
     def facts(self) -> dict[str, Any]:
-        facts: dict[str, Any] = {
+        return {
             "name": f"{self.order} in {self.format}",
             "freedoms": len(self.qdd),
             "operations": self.operations,
+            "marked:": self.marked,
         }
-        return facts | ({"marked:": self.marked} if self.marked else {})
 
 
 def derivatives(system: System, order: OrderLike | Tape, format: str | Format = "float64") -> Derivatives:

@@ -9,7 +9,7 @@ The results of an elimination: the solution, and a record for each pivot.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -121,16 +121,19 @@ class Tape(Shown):
 
         return diagonal(self.program)
 
-    def reads(self, system: System) -> bool:
-        """Whether a tape that was traced on this very pattern serves the system's state as well."""
+    def _moved(self, system: System) -> Hashable | None:
+        """A body whose joint has turned since the tape was traced, so that its force splits otherwise."""
         factor = self.program.symbolic
         split = factor is not None and factor.plan.along_the_joint
-        still = not split or self.inputs.moved_joint(system.state.S) is None
-        return system.pattern is self.inputs.pattern and still
+        return self.inputs.moved_joint(system.state.S) if split else None
+
+    def reads(self, system: System) -> bool:
+        """Whether a tape that was traced on this very pattern serves the system's state as well."""
+        return system.pattern is self.inputs.pattern and self._moved(system) is None
 
     def require(self, system: System) -> None:
         """Raise OrderError unless this tape can be read with the system's entries."""
-        inputs, tree = self.inputs, system.tree
+        inputs, tree, where = self.inputs, system.tree, f"order {self.program.name!r}"
         if system.pattern is not inputs.pattern and not (
             inputs.names == tree.names
             and np.array_equal(inputs.parent, tree.parent)
@@ -138,21 +141,11 @@ class Tape(Shown):
             and inputs.ties == system.structure.ties
             and inputs.pattern.holds(system.entries)
         ):
-            raise OrderError(
-                f"order {self.program.name!r}",
-                "its tape was traced on another tree, or where entries were zero that are not zero here",
-                "trace it again on this system",
-            )
-        factor = self.program.symbolic
-        if factor is not None and factor.plan.along_the_joint:
-            moved = inputs.moved_joint(system.state.S)
-            if moved is not None:
-                raise OrderError(
-                    f"order {self.program.name!r}",
-                    f"the joint of body {moved!r} has turned since its tape was traced, so that its force "
-                    "splits otherwise",
-                    "trace it again",
-                )
+            what = "its tape was traced on another tree, or where entries were zero that are not zero here"
+            raise OrderError(where, what, "trace it again on this system")
+        if (moved := self._moved(system)) is not None:
+            what = f"the joint of body {moved!r} has turned since its tape was traced"
+            raise OrderError(where, f"{what}, so that its force splits otherwise", "trace it again")
 
 
 def lower(program: Program, system: System, beside: tuple[Scalars, ...] = ()) -> Tape:
@@ -313,10 +306,8 @@ class Solved(Shown):
         return np.array(self.values, dtype, copy=bool(copy)) if copy else np.asarray(self.values, dtype)
 
     def facts(self) -> dict[str, Any]:
-        facts: dict[str, Any] = {"name": " x ".join(map(str, self.values.shape)) + " numbers"}
-        if self.error_estimate is not None:
-            facts["error about"] = self.error_estimate
-        return facts | ({"marked:": self.marked} if self.marked else {})
+        name = " x ".join(map(str, self.values.shape)) + " numbers"
+        return {"name": name, "error about": self.error_estimate, "marked:": self.marked}
 
 
 @dataclass(frozen=True, repr=False, kw_only=True, eq=False)
@@ -394,18 +385,16 @@ class Elimination(Tabled):
     )
 
     def facts(self) -> dict[str, Any]:
-        facts: dict[str, Any] = {
+        return {
             "name": f"{self.order} in {self.format}",
             "bodies": len(self.pdd),
             "freedoms": len(self.qdd),
             "blocks of fill": self.fill,
             "operations": self.flops,
+            "failed at": self.failed_at,
+            "backward error": self.backward_error and float(self.backward_error.componentwise),
+            "marked:": self.marked,
         }
-        if self.failed_at is not None:
-            return facts | {"failed at": self.failed_at}
-        if self.backward_error is not None:
-            facts["backward error"] = float(self.backward_error.componentwise)
-        return facts | ({"marked:": self.marked} if self.marked else {})
 
     def records(self) -> list[dict[str, Any]]:
         """The steps, with the names of their blocks in one text."""
