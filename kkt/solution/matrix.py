@@ -35,10 +35,7 @@ from ..tape.player import first_bad, number_of, played, run, signed, started
 from ..tape.tape import BackwardError, Elimination, Tape, lowered
 from ..tape.trace import kept
 
-_NO = np.zeros(0)
-_NO_ROWS = np.zeros((0, 6))
-_NO_BLOCKS = np.zeros((0, 6, 6))
-NONE = Entries(_NO_BLOCKS, _NO_BLOCKS, _NO_ROWS, _NO_ROWS, _NO_ROWS, _NO)  # of (4)
+NONE = Entries(*(np.zeros(x) for x in ((0, 6, 6), (0, 6, 6), (0, 6), (0, 6), (0, 6), (0,))))  # of (4)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -130,11 +127,8 @@ class Matrix(Shown):
             own, its = ((*x.rows, x.matrix.indptr, x.matrix.indices) for x in (self, other))
             if all(map(np.array_equal, own, its)):
                 return
-        raise OrderError(
-            self.name,
-            "its factor is that of a matrix with these blocks, and entries in these places",
-            "call factor for another",
-        )
+        what = "its factor is that of a matrix with these blocks, and entries in these places"
+        raise OrderError(self.name, what, "call factor for another")
 
     # -- what :func:`kkt.certify` asks of a system that is not (4) --------------------------------
 
@@ -257,9 +251,8 @@ def _cut(blocks: Any, size: int) -> tuple[tuple[Hashable, ...], tuple[NDArray[np
         raise ModelError("matrix", f"blocks are {blocks!r}", wanted) from None
     every = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *rows]))
     if not np.array_equal(every, np.arange(size)) or any(not len(x) for x in rows):
-        raise ModelError(
-            "matrix", f"blocks do not hold each of the rows 0 to {size - 1} once", "list them all"
-        )
+        what = f"blocks do not hold each of the rows 0 to {size - 1} once"
+        raise ModelError("matrix", what, "list them all")
     return tuple(blocks), rows
 
 
@@ -294,11 +287,8 @@ def tape_of(system: Matrix, order: Any) -> Tape:
     """The tape of an order on a matrix, traced once; raises OrderError, also for another's tape."""
     if isinstance(order, Tape):
         if not order.reads(system):  # type: ignore[arg-type]
-            raise OrderError(
-                f"order {order.program.name!r}",
-                "its tape was traced on another matrix or a robot",
-                "pass the order itself",
-            )
+            what = "its tape was traced on another matrix or a robot"
+            raise OrderError(f"order {order.program.name!r}", what, "pass the order itself")
         return order
     sequence = as_sequence(order, system.structure)
 
