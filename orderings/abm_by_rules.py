@@ -1,6 +1,7 @@
 """ABM's brackets under other rules (Rodriguez 1987; Ascher, Pai & Cloutier 1996; Bucy & Joseph 1968).
 
 In gain form Mbar = M^ - K (H M^) with K = M^ H* D^-1; what each rule changes is in docs/elimination.md.
+Rotations find its pivots from weighted rows (:mod:`kkt.program.orthogonal`); they take no loops or contacts.
 Last stand ABM's pivots without its brackets (Cloutier 1995, section 5.3.1).
 """
 
@@ -40,6 +41,16 @@ def joseph_abm(structure: Structure) -> list:
 
     An error of K enters Mbar in second order only, and Mbar stays positive where M^ is.
     """
+    return abm(structure)
+
+
+@order(
+    "square_root_abm",
+    source="Gauss 1829 (principle of least constraint); rotations: Gentleman 1973",
+    elimination="orthogonal",
+)
+def square_root_abm(structure: Structure) -> list:
+    """ABM's brackets, tip to base; each joint is rotated out of its subtree's rows."""
     return abm(structure)
 
 
