@@ -23,8 +23,8 @@ from pivotree.kkt.arithmetic.binary import Binary
 from pivotree.kkt.arithmetic.formats import Hardware, Runner
 from pivotree.kkt.matrix.entries import LETTERS, RIGHT_HAND_SIDE, Entries
 from pivotree.kkt.matrix.system import least_size
-from pivotree.kkt.proof.soundness import Said, blocks_of, by_chance, rows_of, said
-from pivotree.kkt.proof.trust import longer_name
+from pivotree.kkt.proof.soundness import OTHERWISE, by_chance, named, rows_of
+from pivotree.kkt.proof.trust import Longer, bound, longer_name, mark
 from pivotree.kkt.solution.columns import enclosed
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 from pivotree.kkt.tape.inputs import pivot_rows
@@ -144,6 +144,49 @@ def _largest(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """(m,) the largest magnitude in each state; not a number where one is none."""
     each = [np.abs(part).reshape(len(part), -1) for part in parts]
     return np.asarray(np.concatenate(each, axis=1).max(axis=1, initial=0))
+
+
+class Said(NamedTuple):
+    """Of one answer."""
+
+    failed_at: str | None = None  # why there is none: a pivot is zero for the format
+    marked: str | None = None  # why it should not be relied on
+    singular: bool = False  # there is none, whatever the order and the format
+
+
+def said(
+    tape: Tape,
+    chosen: Format,
+    errors: Floats,
+    left: Floats,
+    pivots: NDArray[Any],
+    longer: Callable[[NDArray[np.int64]], NDArray[Any]],
+) -> list[Said]:
+    """Of each of m answers of a tape in a format of floats.
+
+    ``errors`` (m,) are those of qdd, ``left`` (m,) normwise backward errors in (4), ``pivots``
+    (m, P) those of ``tape.pivot_places``; ``longer`` gives them in twice the digits for the answers
+    that are named to it, pairs high + low i of double-double among them.
+    """
+    most = bound(chosen.unit)
+    found = [Said()] * len(errors)
+    doubtful = np.flatnonzero(~((errors <= most) & (left <= most)))
+    if not len(doubtful):
+        return found
+    for i, exact in zip(doubtful.tolist(), longer(doubtful), strict=True):
+        pairs = np.asarray(exact.real, dtype=float), np.asarray(exact.imag, dtype=float)
+        lost = Longer(pairs, None).against(tape, blocks_of(tape, pivots[i]), chosen)
+        if lost is not None and lost.zero and (lost.nothing or not errors[i] <= most):
+            found[i] = Said(failed_at=named(tape, chosen, lost, OTHERWISE))
+        else:
+            found[i] = Said(marked=mark(errors[i], left[i], chosen.name, chosen.unit))
+    return found
+
+
+def blocks_of(tape: Tape, pivots: NDArray[Any]) -> dict[int, NDArray[Any]]:
+    """Pivots (P,) of ``tape.pivot_places`` by their records."""
+    ends = np.cumsum([tape.pivots[i].size for i in tape.pivot_places[0]])
+    return dict(zip(tape.pivot_places[0], np.split(pivots, ends[:-1]), strict=False))
 
 
 class Answers(NamedTuple):

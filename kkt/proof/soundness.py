@@ -7,9 +7,9 @@ lowering, which every number type would share, cannot hide from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,55 +172,6 @@ def in_balls(system: System, found: Elimination, bits: int) -> Elimination:
     return replace(found, backward_error=backward, marked=by_chance(system, found.qdd))
 
 
-# -- of many states -------------------------------------------------------------------------------
-
-
-Floats = NDArray[np.float64]
-
-
-class Said(NamedTuple):
-    """Of one answer."""
-
-    failed_at: str | None = None  # why there is none: a pivot is zero for the format
-    marked: str | None = None  # why it should not be relied on
-    singular: bool = False  # there is none, whatever the order and the format
-
-
-def said(
-    tape: Tape,
-    chosen: Format,
-    errors: Floats,
-    left: Floats,
-    pivots: NDArray[Any],
-    longer: Callable[[NDArray[np.int64]], NDArray[Any]],
-) -> list[Said]:
-    """Of each of m answers of a tape in a format of floats.
-
-    ``errors`` (m,) are those of qdd, ``left`` (m,) normwise backward errors in (4), ``pivots``
-    (m, P) those of ``tape.pivot_places``; ``longer`` gives them in twice the digits for the answers
-    that are named to it, pairs high + low i of double-double among them.
-    """
-    most = bound(chosen.unit)
-    found = [Said()] * len(errors)
-    doubtful = np.flatnonzero(~((errors <= most) & (left <= most)))
-    if not len(doubtful):
-        return found
-    for i, exact in zip(doubtful.tolist(), longer(doubtful), strict=True):
-        pairs = np.asarray(exact.real, dtype=float), np.asarray(exact.imag, dtype=float)
-        lost = Longer(pairs, None).against(tape, blocks_of(tape, pivots[i]), chosen)
-        if lost is not None and lost.zero and (lost.nothing or not errors[i] <= most):
-            found[i] = Said(failed_at=named(tape, chosen, lost, OTHERWISE))
-        else:
-            found[i] = Said(marked=mark(errors[i], left[i], chosen.name, chosen.unit))
-    return found
-
-
-def blocks_of(tape: Tape, pivots: NDArray[Any]) -> dict[int, NDArray[Any]]:
-    """Pivots (P,) of ``tape.pivot_places`` by their records."""
-    ends = np.cumsum([tape.pivots[i].size for i in tape.pivot_places[0]])
-    return dict(zip(tape.pivot_places[0], np.split(pivots, ends[:-1]), strict=False))
-
-
 # the residual -----------------------------------------------------------------------------------
 
 
@@ -294,14 +245,6 @@ def backward_error(system: System, entries: Entries, x: Unknowns, digits: Any = 
         worst = max(worst, float(np.max(r[kept] / s[kept], initial=0)))
         worst = np.inf if (r[~kept] > 0).any() else worst
     return BackwardError(_normwise(system, sizes, x, left), worst)
-
-
-def residue(system: System, entries: Entries, x: Unknowns) -> float:
-    """max |A x - b| / max |x|: no less than the normwise backward error, and found with less work.
-
-    Every acceleration's row holds a force once as it is, so that no norm of A is below 1.
-    """
-    return float(_largest(_left(system, entries, x)) / _largest(x))
 
 
 def _left(system: System, entries: Entries, x: Unknowns) -> list[NDArray[Any]]:
