@@ -7,9 +7,11 @@ before the file is removed; rows are told apart by their keys, so none can be th
 
 from __future__ import annotations
 
+import csv
 import errno
 import io
 import os
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -18,13 +20,32 @@ from typing import IO, Any, BinaryIO
 
 from pivotree.kkt import FormatError, PivotreeError
 from pivotree.kkt.base.errors import UnreadableError
-from pivotree.kkt.base.files import beside, check_file, csv_lines, parts_of, remove_parts, writing
+from pivotree.kkt.base.files import beside, check_file, parts_of, remove_parts, writing
 from pivotree.kkt.base.reading import read_text
 
 from .measure import EDITION
 
 LARGEST = 2**40  # bytes of a table
 FIRST, SHARE, LONGEST = 1.0, 0.02, 60.0  # [s] between writes: a share of the time since the start
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def cell(text: str) -> str:
+    """A text for a cell of a spreadsheet, with an apostrophe before a formula, so that none runs.
+
+    A formula begins with =, +, - or @ (OWASP, CSV Injection) and is no number.  White space
+    becomes single blanks.
+    """
+    text = " ".join(text.split())
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") and not NUMBER.fullmatch(text) else text
+
+
+def csv_lines(rows: Iterable[Iterable[object]]) -> str:
+    """Lines of a CSV table, with their ends; texts pass :func:`cell` and get quotes."""
+    lines = io.StringIO()
+    shown = ([cell(x) if isinstance(x, str) else x for x in row] for row in rows)
+    csv.writer(lines, lineterminator="\n").writerows(shown)
+    return lines.getvalue()
 
 
 class Store:

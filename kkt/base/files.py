@@ -1,14 +1,9 @@
-"""Writing files and folders of results: a file is written whole, or one sentence says why not.
-
-And lines of a table for a spreadsheet.
-"""
+"""Writing files and folders of results: a file is written whole, or one sentence says why not."""
 
 from __future__ import annotations
 
-import csv
 import errno
 import glob
-import io
 import os
 import platform
 import re
@@ -22,8 +17,6 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from .errors import FormatError, PivotreeWarning
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> Path:
@@ -194,21 +187,3 @@ def _may_hold(folder: Path, make: bool = False) -> None:
         if not make or folder.parent == folder:
             raise
         _may_hold(folder.parent, make)
-
-
-def cell(text: str) -> str:
-    """A text for a cell of a spreadsheet, with an apostrophe before a formula, so that none runs.
-
-    A formula begins with =, +, - or @ (OWASP, CSV Injection) and is no number.  White space
-    becomes single blanks.
-    """
-    text = " ".join(text.split())
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") and not _NUMBER.fullmatch(text) else text
-
-
-def csv_lines(rows: Iterable[Iterable[object]]) -> str:
-    """Lines of a CSV table, with their ends; texts pass :func:`cell` and get quotes."""
-    lines = io.StringIO()
-    shown = ([cell(x) if isinstance(x, str) else x for x in row] for row in rows)
-    csv.writer(lines, lineterminator="\n").writerows(shown)
-    return lines.getvalue()

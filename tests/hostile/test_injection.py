@@ -18,7 +18,7 @@ from designs import listed
 from hostile_words import BODY, HOSTILE, LIMIT, MODEL, SIGN
 
 from pivotree import kkt, orderings
-from pivotree.kkt.base.files import csv_lines
+from pivotree.analysis.sweep.store import csv_lines
 
 COMPILER = shutil.which("cc")
 C_NAMES, PYTHON_NAMES, PAGE_NAMES = (HOSTILE[f"names in {x}"] for x in ("C", "Python", "pages"))

@@ -149,9 +149,10 @@ def clock(progress: Progress, what: str, seconds: float, done: int) -> Callable[
 
 def _draw(found: list[Any], folder: Any) -> None:
     """The accepted steps, as a picture and as numbers."""
-    from pivotree.kkt.base.files import csv_lines, made, write_whole
+    from pivotree.kkt.base.files import made, write_whole
 
     from ...simulation.picture import picture
+    from ...sweep.store import csv_lines
 
     made(folder)
     rows: list[list[Any]] = [["order", "format", "run", "t", "step"]]
