@@ -37,9 +37,8 @@ def docstrings(path):
                 walk(node.body, f"{before}{node.name}.")
             elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(after, ast.Expr):
                 first = node.targets[0] if isinstance(node, ast.Assign) else node.target
-                for name in first.elts if isinstance(first, ast.Tuple) else [first]:
-                    if isinstance(name, ast.Name) and isinstance(after.value, ast.Constant):
-                        found[before + name.id] = inspect.cleandoc(str(after.value.value))
+                for name in ast.unparse(first).strip("()").split(", "):
+                    found[before + name] = inspect.cleandoc(str(getattr(after.value, "value", "")))
 
     walk(tree.body, "")
     return found
