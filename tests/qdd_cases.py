@@ -14,12 +14,12 @@ from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.formats import DIV, MUL
 from pivotree.kkt.matrix.configuration import in_general
-from pivotree.kkt.tape.lowering import Lowering
 from pivotree.kkt.tape.trace import trace
 from pivotree.kkt.theorem.accelerations import bounded
 from pivotree.kkt.theorem.guarantee import evaluated
 from pivotree.kkt.theorem.motion import RightSides, weight
 from pivotree.kkt.theorem.ranges import ranges_of
+from pivotree.kkt.theorem.roundings import operations
 from pivotree.kkt.theorem.support import UP
 
 
@@ -100,7 +100,7 @@ class Paths:
 
     def __init__(self, tape):
         self.program, self.depth, self.longest = tape.program, {}, {}
-        for i, written, slots in Lowering(tape.program, tape.inputs).operations():
+        for i, written, slots in operations(tape):
             self.meet(i, written, slots.ravel().tolist())
 
     def meet(self, i, written, slots):

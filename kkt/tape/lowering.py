@@ -514,18 +514,6 @@ class Lowering(Patterns):
             if record.factor >= 0
         }
 
-    def operations(self) -> Iterator[tuple[Instruction, tuple[NDArray[Any], ...], Scalars]]:
-        """Writes the program; then each instruction, its operations, and the slots of its result.
-
-        Operations are ``op, dst, a, b``.  Large factors are passed over.
-        """
-        chunks = [chunk[:4] for chunk in self.run()]
-        columns = [np.concatenate(column) for column in zip(*chunks, strict=True)]
-        for place in np.flatnonzero(self.program.kept & ~self.large).tolist():
-            i = self.program.instructions[place]
-            written = slice(*self.first[place : place + 2])
-            yield i, tuple(x[written] for x in columns), np.abs(self.value(i.out))
-
     # -- before ------------------------------------------------------------------------------
 
     def _last_uses(self) -> tuple[Scalars, Scalars]:
@@ -654,8 +642,5 @@ class Lowering(Patterns):
     def _write(self, count: int) -> None:
         self.written += count
         if self.written > LIMIT:
-            raise SizeError(
-                f"order {self.program.name!r}",
-                f"needs more than {LIMIT:.0e} operations on this tree",
-                "use an order with less fill, such as abm",
-            )
+            what = f"needs more than {LIMIT:.0e} operations on this tree"
+            raise SizeError(f"order {self.program.name!r}", what, "use an order with less fill, such as abm")

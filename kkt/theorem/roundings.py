@@ -8,7 +8,9 @@ the tape folds away (zeros, ones, signs, a sum with zero) counts nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,9 +62,23 @@ class Roundings:
 def roundings(tape: Tape) -> Roundings:
     """Counts of an order whose brackets are bodies, tip to base, as ABM's are."""
     counting = Counting(tape)
-    for i, written, slots in Lowering(tape.program, tape.inputs).operations():
+    for i, written, slots in operations(tape):
         counting.count(i, written, slots)
     return counting.found
+
+
+def operations(tape: Tape) -> Iterator[tuple[Instruction, tuple[NDArray[Any], ...], NDArray[np.int64]]]:
+    """Each instruction, its operations ``op, dst, a, b``, and the slots of its result.
+
+    Large factors are passed over.
+    """
+    lowering, program = Lowering(tape.program, tape.inputs), tape.program
+    chunks = (chunk[:4] for chunk in lowering.run())
+    columns = [np.concatenate(column) for column in zip(*chunks, strict=True)]
+    for place in np.flatnonzero(program.kept & ~lowering.large).tolist():
+        i = program.instructions[place]
+        written = slice(*lowering.first[place : place + 2])
+        yield i, tuple(x[written] for x in columns), np.abs(lowering.value(i.out))
 
 
 def eliminated(N: int) -> Counts:
