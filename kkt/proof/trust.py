@@ -30,16 +30,10 @@ How the error and the zero pivot are found depends on the digits that a solver h
 * :func:`kkt.solve_large` body by body keeps no factor, and runs again on perturbed entries
   (:mod:`kkt.scale.large`).
 
-The same elimination beside itself in about twice the digits: what a format's numbers are worth.
-
-A pivot that is zero need not come out as zero: rounding leaves something in its place, in every
-format and with any number of digits, and what follows is divided by it.  No bound tells such a
-pivot from a small one without false alarms, since bounds widen by some bits a body.  The same
-operations in twice the digits do: there the rounding is the square of what it was.  A pivot that is
-not within a factor of 2 of itself there has no correct bit and is zero for its format, and the
-distance of the two answers is the error of the shorter one (Higham, Accuracy and Stability of
-Numerical Algorithms, 2nd ed., section 1.13, on the method and on what it may miss).
-
+Why twice the digits: a pivot that is zero need not come out as zero, since rounding leaves something
+in its place, in every format, and what follows is divided by it.  No bound tells such a pivot from a
+small one without false alarms, since bounds widen by some bits a body.  In twice the digits the
+rounding is the square of what it was (Higham, section 1.13, on the method and on what it may miss).
 Longer formats are run in balls.  A ball of python-flint (Johansson 2017) is a midpoint and a radius,
 and holds the exact value.
 """
