@@ -75,31 +75,29 @@ def from_json(path: Path) -> Order:
     In an object the list is ``groups``; ``links``, ``rules`` and ``composites`` may say what
     :func:`order` says.
     """
+    where = f"order {path}"
     try:
         groups = read_json(path)
     except UnreadableError as error:
-        raise OrderError(f"order {path}", error, "give an order file") from None
+        raise OrderError(where, error, "give an order file") from None
     links, rules, composites = "whole", {}, "counted"
     if isinstance(groups, dict):
         if groups.get("schema", SCHEMA) != SCHEMA:
-            raise OrderError(
-                f"order {path}",
-                f"field 'schema' is {groups['schema']!r}",
-                f"an order file has {SCHEMA!r}, or none",
-            )
+            what = f"field 'schema' is {groups['schema']!r}"
+            raise OrderError(where, what, f"an order file has {SCHEMA!r}, or none")
         keys = ("groups", "links", "rules", "composites", "schema")
         for key in sorted(groups.keys() - set(keys)):  # others, such as a name, are a reader's own
             if near := close_names(key, keys, n=1, cutoff=0.7):
-                raise OrderError(f"order {path}", f"holds {key!r}", f"write {near[0]!r}")
+                raise OrderError(where, f"holds {key!r}", f"write {near[0]!r}")
         links, rules = groups.get("links", "whole"), groups.get("rules", {})
         composites = groups.get("composites", "counted")
         groups = groups.get("groups")
     if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
-        raise OrderError(f"order {path}", "holds no list of groups", "give [[['pdd', 'link1'], ...]]")
+        raise OrderError(where, "holds no list of groups", "give [[['pdd', 'link1'], ...]]")
 
     known = [field.name for field in fields(Rules)]
     if not (isinstance(rules, dict) and rules.keys() <= set(known)):
-        raise OrderError(f"order {path}", f"rules are {rules!r}", f"give some of {', '.join(known)}")
+        raise OrderError(where, f"rules are {rules!r}", f"give some of {', '.join(known)}")
     given = PivotSequence([], str(path), path.name, Rules(**rules), links, composites)  # checks them
 
     def listed(structure: Structure) -> list:

@@ -117,11 +117,8 @@ def _sizes(root: Element, above: int) -> Iterator[tuple[Element, int]]:
         many = [key for key in element.attrib if key.startswith(("nuser", "nkey"))]
         words = _whole(element, *many)
         if copies > MOST_COPIES or cells > CELLS or max(words, default=0) > MOST_COPIES:
-            raise UnreadableError(
-                f"<{element.tag}>",
-                f"asks for more than {MOST_COPIES:,} copies or words, or {CELLS:,} cells",
-                "ask for fewer",
-            )
+            what = f"asks for more than {MOST_COPIES:,} copies or words, or {CELLS:,} cells"
+            raise UnreadableError(f"<{element.tag}>", what, "ask for fewer")
         yield element, copies
         rest += [(child, copies) for child in element]
 
@@ -177,11 +174,8 @@ def _line(model: Any, i: int, name: str) -> tuple[float, float]:
     """Ratio and offset of coupled joints; MuJoCo's begin at qpos0 of both.  Raises ModelError for a curve."""
     (start, ratio, *higher), to = model.eq_data[i, :5].tolist(), model.eq_obj2id[i]
     if any(higher) and to >= 0:
-        raise ModelError(
-            f"joint {name!r}",
-            "'polycoef' bends",
-            "give two numbers, an offset and a ratio, by which joints are coupled here",
-        )
+        told = "give two numbers, an offset and a ratio, by which joints are coupled here"
+        raise ModelError(f"joint {name!r}", "'polycoef' bends", told)
     start += float(model.qpos0[model.jnt_qposadr[model.eq_obj1id[i]]])
     return ratio, start if to < 0 else start - float(model.qpos0[model.jnt_qposadr[to]]) * ratio
 

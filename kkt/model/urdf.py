@@ -180,11 +180,9 @@ def origin(where: str, element: Element) -> tuple[Floats, Floats]:
 
 
 def noted_of(where: str, element: Element, kind: str, dynamics: bool) -> dict[str, Any]:
-    """What is noted of a joint as its body's attributes: ``limits``, ``effort``, ``damping``, ``friction``.
+    """What :func:`read_urdf` notes of a joint: ``limits``, ``effort``, and ``damping`` and ``friction``.
 
-    Limits are the least and largest position and the largest rate of a joint of one freedom, infinite
-    where the file gives none.  The largest effort [N m, N] is left out where it is not known, for which
-    files write zero, infinity or NaN.  Damping and friction are read with ``dynamics``.
+    The effort is left out where it is not known, for which files write zero, infinity or NaN.
     """
     noted: dict[str, Any] = {}
     written = element.find("dynamics")
@@ -369,11 +367,8 @@ class _Reader:
             raise ModelError("robot", "has no <link>", "give at least one")
         roots = [name for name in self.links if name not in self.above]
         if len(roots) > 1:
-            raise ModelError(
-                f"links {roots[0]!r} and {roots[1]!r}",
-                "neither has a parent joint",
-                "a URDF has one root link, so join all others to it",
-            )
+            told = "a URDF has one root link, so join all others to it"
+            raise ModelError(f"links {roots[0]!r} and {roots[1]!r}", "neither has a parent joint", told)
         if not nx.is_directed_acyclic_graph(self.graph):
             links = [parent for parent, _ in nx.find_cycle(self.graph)]
             cycle = " -> ".join([*links, links[0]])

@@ -186,11 +186,8 @@ def as_sequence(order: Any, structure: Structure) -> PivotSequence:
     order = as_order(order)
     name = order.name
     if order.problem != "qdd":
-        raise OrderError(
-            f"order {name!r}",
-            "solves for tau with qdd known (kkt.inverse_dynamics runs it)",
-            "use one that solves for qdd, such as abm",
-        )
+        what = "solves for tau with qdd known (kkt.inverse_dynamics runs it)"
+        raise OrderError(f"order {name!r}", what, "use one that solves for qdd, such as abm")
     with foreign(f"order {name!r}"):
         returned = order(structure)
         if isinstance(returned, PivotSequence):
@@ -497,11 +494,8 @@ def unknowns_of(chosen: Plan, system: System) -> NDArray[np.int64]:
     graph, n = chosen.graph, system.tree.n
     if graph.split or graph.structure.n != n:
         what = "splits forces" if graph.split else "puts bodies into pieces"
-        raise OrderError(
-            f"order {chosen.sequence.name!r}",
-            f"{what}, so that its unknowns are not those of equation (4)",
-            "use an order of pdd, qdd and f",
-        )
+        what = f"{what}, so that its unknowns are not those of equation (4)"
+        raise OrderError(f"order {chosen.sequence.name!r}", what, "use an order of pdd, qdd and f")
     start = np.zeros(graph.count, dtype=np.int64)
     for kind, first in zip((PDD, QDD, F), system.starts, strict=True):
         start[kind * n : (kind + 1) * n] = first

@@ -69,11 +69,8 @@ class ContinuedProgram:
                 self._depends.add(i.out)
             elif any(own):
                 if i.op not in _WRITTEN or not (all(own) or own.index(True) == len(own) - 1):
-                    raise OrderError(
-                        f"order {program.name!r}",
-                        "its rotations take the right-hand side along, and no others can follow",
-                        "use an order of pivots, such as abm",
-                    )
+                    what = "its rotations take the right-hand side along, and no others can follow"
+                    raise OrderError(f"order {program.name!r}", what, "use an order of pivots, such as abm")
                 self._depends.add(i.out)
                 self._linear.append(i)
 

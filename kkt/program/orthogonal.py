@@ -81,7 +81,8 @@ def _bodies(symbolic: SymbolicFactor) -> list[int]:
     """Bodies in the order of elimination, each one bracket (pdd qdd f)."""
     plan = symbolic.plan
     graph, structure, name = plan.graph, plan.graph.structure, plan.sequence.name
-    structure.require_tree(f"order {name!r}: elimination by rotations", "use an order of pivots, such as abm")
+    where, by = f"order {name!r}", "elimination by rotations"
+    structure.require_tree(f"{where}: {by}", "use an order of pivots, such as abm")
     groups: list[list[tuple[int, int]]] = [[] for _ in range(plan.groups)]
     for block, group in zip(plan.blocks.tolist(), plan.group.tolist(), strict=True):
         groups[group].append((int(graph.kind[block]), int(graph.member[block])))
@@ -92,18 +93,12 @@ def _bodies(symbolic: SymbolicFactor) -> list[int]:
         wanted = {PDD, F, QDD} if structure.dof[k] else {PDD, F}
         own = sorted(members) == sorted((kind, k) for kind in wanted)
         if not own or structure.divided:
-            raise OrderError(
-                f"order {name!r}",
-                "elimination by rotations takes one bracket (pdd qdd f) a body",
-                f"step {step} is another, so use elimination 'gauss'",
-            )
+            told = f"step {step} is another, so use elimination 'gauss'"
+            raise OrderError(where, f"{by} takes one bracket (pdd qdd f) a body", told)
         late = next((c for c in structure.children(structure.names[k]) if c not in seen), None)
         if late is not None:
-            raise OrderError(
-                f"order {name!r}",
-                "elimination by rotations takes children before parents",
-                f"put {late!r} before step {step}, or use elimination 'gauss'",
-            )
+            told = f"put {late!r} before step {step}, or use elimination 'gauss'"
+            raise OrderError(where, f"{by} takes children before parents", told)
         seen.add(structure.names[k])
         bodies.append(k)
     return bodies

@@ -28,17 +28,15 @@ def trace_substitution(sequence: Substitution, structure: Structure, name: str) 
 
     Raises OrderError where a row holds another unknown that is not known yet.
     """
-    structure.require_tree(f"order {name!r}: substitution, which finds no force of a loop,")
+    where = f"order {name!r}"
+    structure.require_tree(f"{where}: substitution, which finds no force of a loop,")
     w = _Equations(structure, rates="tau")
     known: dict[tuple[str, Hashable], Ref | None] = {}
 
     def need(kind: str, body: Hashable, row: tuple[str, Hashable]) -> Ref | None:
         if (kind, body) not in known:
-            raise OrderError(
-                f"order {name!r}",
-                f"row {Block(*row)} needs {Block(kind, body)}, which is not known yet",
-                "put it first",
-            )
+            what = f"row {Block(*row)} needs {Block(kind, body)}, which is not known yet"
+            raise OrderError(where, what, "put it first")
         return known[kind, body]
 
     for step, (row, unknown) in enumerate(sequence):
@@ -56,9 +54,7 @@ def trace_substitution(sequence: Substitution, structure: Structure, name: str) 
         elif (kind, unknown) == ("qdd", ("tau", body)):
             value = w.add(w.mul(w.H(k), need("f", body, row)), w.geared(k))
         else:
-            raise OrderError(
-                f"order {name!r}", f"row {Block(*row)} has no invertible block for {Block(*unknown)}"
-            )
+            raise OrderError(where, f"row {Block(*row)} has no invertible block for {Block(*unknown)}")
         known[unknown] = value
     # tau takes the place of qdd in the solution
     solution = {Block("qdd" if kind == "tau" else kind, body): x for (kind, body), x in known.items()}
