@@ -45,23 +45,15 @@ class Binary(Format):
     dtype: type = field(default=np.float64, init=False)
 
     def __post_init__(self) -> None:
+        where = f"format {self.name!r}"
         if not 2 <= self.precision <= MAX_PRECISION:
-            raise FormatError(
-                f"format {self.name!r}",
-                f"{self.precision} bits",
-                f"use 2 to {MAX_PRECISION} bits, which a float64 carries exactly, or float64, dd or "
-                "mp:DIGITS",
-            )
+            carried = f"use 2 to {MAX_PRECISION} bits, which a float64 carries exactly"
+            raise FormatError(where, f"{self.precision} bits", f"{carried}, or float64, dd or mp:DIGITS")
         if not LEAST <= self.emin <= self.emax <= MOST:
-            raise FormatError(
-                f"format {self.name!r}",
-                f"exponents {self.emin} to {self.emax}",
-                f"use a range within {LEAST} to {MOST}",
-            )
+            what = f"exponents {self.emin} to {self.emax}"
+            raise FormatError(where, what, f"use a range within {LEAST} to {MOST}")
         if self.rounding not in MODES:
-            raise FormatError(
-                f"format {self.name!r}", f"rounding {self.rounding!r} is unknown", f"use {', '.join(MODES)}"
-            )
+            raise FormatError(where, f"rounding {self.rounding!r} is unknown", f"use {', '.join(MODES)}")
         if not self.largest:
             top = math.ldexp(2.0 - math.ldexp(1.0, 1 - self.precision), self.emax)
             object.__setattr__(self, "largest", top)
