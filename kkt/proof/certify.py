@@ -186,9 +186,8 @@ def certify(
         require_system(system)
     whole = isinstance(digits, int | np.integer) and not isinstance(digits, bool)
     if not whole or not 1 <= digits <= MOST_DIGITS:
-        raise CertificationError(
-            f"{digits!r} certified digits", "is no number of digits", f"ask for 1 to {MOST_DIGITS}"
-        )
+        where = f"{digits!r} certified digits"
+        raise CertificationError(where, "is no number of digits", f"ask for 1 to {MOST_DIGITS}")
     tape = own.traced(tape) if own else tape_for(system, tape)
     wanted, precisions = bits_for(digits, 0 if own else int(system.structure.depth.max(initial=0)))
     blocks: tuple[Block, ...] = (Block("x", "all"),)
@@ -255,11 +254,9 @@ def _solve(
     left = own.left(solution, **given) if own else residual(system, entries, solution)
     for block, row in left.items():
         if not all(0 in x for x in row):
-            raise CertificationError(
-                f"order {tape.program.name!r}",
-                f"its solution does not satisfy row {block} of its equations",
-                "this is an error of the program, please report it",
-            )
+            what = f"its solution does not satisfy row {block} of its equations"
+            told = "this is an error of the program, please report it"
+            raise CertificationError(f"order {tape.program.name!r}", what, told)
     count = sum(len(values) for values in pivots.values())
     return solution, Nonsingular(count, least[1], least[0])
 

@@ -99,11 +99,8 @@ def linearised(
     'float64'
     """
     if not traceable(format):
-        raise FormatError(
-            f"format {format.name!r}",
-            "its rounding errors cannot be blamed",
-            "use float32, float64 or a format that rounds on them",
-        )
+        told = "use float32, float64 or a format that rounds on them"
+        raise FormatError(f"format {format.name!r}", "its rounding errors cannot be blamed", told)
     if tape.length > MOST_OPERATIONS:
         raise SizeError(
             f"order {tape.program.name!r}",

@@ -86,11 +86,8 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
     tape = tape_for(system, tape)
     N = int(system.tree.offset[-1])
     if tape.length * N > MOST_SWEPT:
-        raise SizeError(
-            system.name,
-            f"a condition number takes {tape.length * N:.0e} operations, more than {MOST_SWEPT:.0e}",
-            "use a smaller tree",
-        )
+        what = f"a condition number takes {tape.length * N:.0e} operations, more than {MOST_SWEPT:.0e}"
+        raise SizeError(system.name, what, "use a smaller tree")
     _require_digits(system, tape)
     double = get_format("float64")
     start = np.asarray(started(tape, system.entries, double))
@@ -131,11 +128,8 @@ def _require_digits(system: System, tape: Tape) -> None:
     """Raise CertificationError where an answer in twice the digits shows that float64 is off by ROUGH."""
     result = eliminate(system, tape, "float64", records=False)
     if result.error_estimate is None or not result.error_estimate < ROUGH:
-        raise CertificationError(
-            system.name,
-            f"float64 by {tape.program.name!r} keeps no two digits of qdd, so that condition numbers taken "
-            "from it would mean nothing",
-        )
+        few = f"float64 by {tape.program.name!r} keeps no two digits of qdd, so that"
+        raise CertificationError(system.name, f"{few} condition numbers taken from it would mean nothing")
 
 
 def _data(slots: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -148,16 +148,12 @@ class Factor(Shown):
         given = np.asarray(b)
         size = len(self.perm)
         if given.ndim not in (1, 2) or len(given) != size or given.dtype.kind not in "iuf":
-            raise ModelError(
-                "factor",
-                f"a right-hand side has shape {given.shape} and type {given.dtype}",
-                f"give real numbers, ({size},) or ({size}, m)",
-            )
+            what = f"a right-hand side has shape {given.shape} and type {given.dtype}"
+            raise ModelError("factor", what, f"give real numbers, ({size},) or ({size}, m)")
         right = self.format.cast(given)
         if not np.isfinite(right).all():
-            raise FormatError(
-                f"format {self.format.name!r}", "cannot hold a right-hand side", "give finite numbers"
-            )
+            where = f"format {self.format.name!r}"
+            raise FormatError(where, "cannot hold a right-hand side", "give finite numbers")
         if right.ndim == 1:
             return self._solved(right)
         out, width = np.empty_like(right), LANES if isinstance(self.format, Hardware) else 1
@@ -324,11 +320,8 @@ def factor(system: System | Matrix, order: OrderLike, format: str | Format = "fl
         require_system(system)
     chosen = get_format(format)
     if chosen.kind != "float":
-        raise FormatError(
-            f"format {chosen.name!r}",
-            "has no factor",
-            "use float64, float32 or a shorter format, or eliminate, which solves in every format",
-        )
+        told = "use float64, float32 or a shorter format, or eliminate, which solves in every format"
+        raise FormatError(f"format {chosen.name!r}", "has no factor", told)
     return _played(system, _symbolic(system, order), chosen)
 
 

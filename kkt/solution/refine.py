@@ -223,11 +223,8 @@ def softened(loops: Sequence[Loop], mu: float) -> list[Loop]:
         raise LoopError("proximal", f"mu is {mu!r}", "give a number above zero, such as 1e-4")
     for loop in loops if isinstance(loops, Iterable) else (loops,):
         if not isinstance(loop, Loop):
-            raise LoopError(
-                "proximal",
-                f"{type(loop).__name__} is no loop or contact",
-                "give system.loops, or what contact and cut_joint make",
-            )
+            what = f"{type(loop).__name__} is no loop or contact"
+            raise LoopError("proximal", what, "give system.loops, or what contact and cut_joint make")
     return [replace(loop, compliance=np.full(loop.rows, float(mu))) for loop in loops]
 
 

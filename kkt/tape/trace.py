@@ -66,11 +66,9 @@ def trace(system: System, order: OrderLike, composites: str | None = None) -> Ta
 def traced(system: System, factor: SymbolicFactor) -> Tape:
     """The tape of a symbolic factor; raises SizeError and SingularError as :func:`trace` does."""
     if factor.updates > MAX_UPDATES:
-        raise SizeError(
-            f"order {factor.plan.sequence.name!r}",
-            f"updates {factor.updates:.1e} pairs of blocks on this tree, more than {MAX_UPDATES:.0e}",
-            "use an order with less fill, such as abm",
-        )
+        where = f"order {factor.plan.sequence.name!r}"
+        what = f"updates {factor.updates:.1e} pairs of blocks on this tree, more than {MAX_UPDATES:.0e}"
+        raise SizeError(where, what, "use an order with less fill, such as abm")
     program = program_of(factor)
     unphysical(program, system)
     tape = lower(program, system)
