@@ -204,7 +204,7 @@ def _runs(tape: Tape, still: System, chosen: Any) -> Apply:
     blocks = [Block("qdd", name) for name, d in zip(names, dof, strict=True) if d]
 
     def apply(v: NDArray[Any]) -> NDArray[Any]:
-        found, _, _ = run(tape, replace(still.entries, tau=v), chosen)
+        found, _, _ = run(tape, still.entries._replace(tau=v), chosen)
         return np.concatenate([np.zeros(0, dtype=chosen.dtype), *(found[b] for b in blocks)])
 
     return apply

@@ -26,7 +26,6 @@ from pivotree.kkt.tape import run
 
 BITS = 192
 CONSTANTS = ("R", "p", "axis", "mass", "com", "inertia", "gravity")
-LETTERS = ("M", "Phi", "S", "a", "b", "tau", "G", "gamma", "compliance")
 
 
 class Exact:
@@ -45,7 +44,7 @@ class Exact:
         with flint.ctx.workprec(BITS):
             given = (balls(v) for v in (x, qd, tau, none))
             found = entries(self.places, *given, loops=self.loops)
-            found = replace(found, **{name: balls(getattr(found, name)) for name in LETTERS})
+            found = type(found)(*map(balls, found))
             solution, pivots, _ = run(self.tape, found, flint.arb)
         return solution, pivots
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import networkx as nx
 import numpy as np
 
@@ -53,13 +51,13 @@ class Case:
                 * 10.0 ** draw.uniform(-spread, spread, size=getattr(given, x).shape)
                 for x in ("a", "b", "tau")
             }
-            given = replace(given, **sides)
+            given = given._replace(**sides)
         given = masked(order, given)
         held = {
             x: np.asarray(self.chosen.cast(getattr(given, x)), dtype=float)
             for x in ("M", "Phi", "S", "A", "a", "b", "tau")
         }
-        return here, order, replace(given, **held)
+        return here, order, given._replace(**held)
 
     def promise(self, data, found=None):
         return bounded(self.system, self.ranges, found or self.found, data, self.chosen)
@@ -87,7 +85,7 @@ def of_sides(case: Case, **sides):
     """The energy of the error and the promise, with these right-hand sides alone: of zeros each."""
     here, order, given = case.state(0, 0)
     none = {x: 0.0 * getattr(given, x) for x in ("a", "b", "tau")}
-    given = masked(order, replace(given, **(none | {x: f(none[x]) for x, f in sides.items()})))
+    given = masked(order, given._replace(**(none | {x: f(none[x]) for x, f in sides.items()})))
     promise = case.promise(of_state(given, case.found.M))
     return errors(order, here, given, case.chosen)[0], promise
 

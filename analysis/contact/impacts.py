@@ -112,12 +112,12 @@ class Rows:
         """
         e, terms = self.bare.entries, self.bare.state.terms
         zero = {name: np.zeros_like(getattr(e, name)) for name in ("a", "b", "tau", "gamma")}
-        return replace(e, A=e.A if terms is None or not len(e.A) else terms.armature, **zero)
+        return e._replace(A=e.A if terms is None or not len(e.A) else terms.armature, **zero)
 
     @cached_property
     def responses(self) -> tuple[Floats, Floats, list[dict[Any, Floats]]]:
         """Jumps of all rates (N, c) by unit impulses, A (c, c), and impulses of loops by each."""
-        found = [self.solved(replace(self.still, tau=row)) for row in self.J]
+        found = [self.solved(self.still._replace(tau=row)) for row in self.J]
         jumps = np.stack([qdd for qdd, _, _ in found], axis=1)
         A = self.J @ jumps
         soft = np.concatenate([closure.loop.compliance for closure in self.contacts])
@@ -129,7 +129,7 @@ class Rows:
         J = on_all_rates(self.bare.tree, self.bare.state, loops)
         if not (J @ qd).any():
             return np.zeros_like(qd), {c.loop.name: np.zeros(c.rows) for c in loops}, 0.0
-        jump, _, held = self.solved(replace(self.still, gamma=-J @ qd))
+        jump, _, held = self.solved(self.still._replace(gamma=-J @ qd))
         return jump, held, float(np.concatenate([*held.values()]) @ J @ (qd + jump / 2))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -124,7 +124,7 @@ def worst_of_qdd(
         if number % 2:
             tau = np.random.default_rng([1, seed, number]).uniform(-effort, effort)
         fitting = order.fitting(here)
-        given = masked(fitting, replace(here.entries, tau=tau))
+        given = masked(fitting, here.entries._replace(tau=tau))
         for i in promised:
             whole, joint = errors(fitting, here, given, formats[i])
             largest[i], each[i] = max(largest[i], whole), np.maximum(each[i], joint)
@@ -139,7 +139,7 @@ def masked(order: TracedOrder, entries: Entries) -> Entries:
     """The entries with zeros where the order's tape has them, in right-hand sides."""
     takes = dict(zip(LETTERS, order.takes, strict=True))
     sides = {x: np.where(takes[x], getattr(entries, x), 0.0) for x in ("a", "b", "tau")}
-    return replace(entries, **sides)
+    return entries._replace(**sides)
 
 
 MOST = 1_000_000  # states that are sampled at most

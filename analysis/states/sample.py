@@ -198,7 +198,7 @@ def system_at(system: System, ranges: Ranges, seed: int, number: int) -> System:
     q, qd, qdd = draw(ranges, seed, number)
     free = system.refresh(q, qd, np.zeros_like(q))
     tau, right = _given(free.tree, free.entries, qdd)
-    return replace(free, state=replace(free.state, tau=tau), entries=replace(free.entries, tau=right))
+    return replace(free, state=replace(free.state, tau=tau), entries=free.entries._replace(tau=right))
 
 
 def entries_at(system: System, ranges: Ranges, seed: int, numbers: Sequence[int]) -> Entries:
@@ -206,7 +206,7 @@ def entries_at(system: System, ranges: Ranges, seed: int, numbers: Sequence[int]
     q, qd, qdd = map(np.array, zip(*(draw(ranges, seed, number) for number in numbers), strict=True))
     forest, entries = forest_of(system, q, qd)
     _, right = _given(forest, entries, qdd.ravel())
-    return apart(replace(entries, tau=right), len(numbers))
+    return apart(entries._replace(tau=right), len(numbers))
 
 
 def efforts_of(system: System, q: Floats, qd: Floats, qdd: Floats) -> Floats:
@@ -218,7 +218,7 @@ def efforts_of(system: System, q: Floats, qd: Floats, qdd: Floats) -> Floats:
 def entries_of(system: System, q: Floats, qd: Floats, tau: Floats) -> Entries:
     """The entries of (4) in m states (m, N), m in front of each."""
     _, free = forest_of(system, q, qd)
-    return apart(replace(free, tau=free.tau + tau.ravel()), len(q))
+    return apart(free._replace(tau=free.tau + tau.ravel()), len(q))
 
 
 def _given(tree: BodyTree, free: Entries, qdd: Floats) -> tuple[Floats, Floats]:
@@ -309,15 +309,13 @@ def copies(tree: BodyTree, m: int) -> BodyTree:
 
 def apart(entries: Entries, m: int) -> Entries:
     """Entries of m copies, with m as the first axis."""
-    arrays = (getattr(entries, entry.name) for entry in fields(entries))
-    return Entries(*(array.reshape(m, len(array) // m, *array.shape[1:]) for array in arrays))
+    return Entries(*(array.reshape(m, len(array) // m, *array.shape[1:]) for array in entries))
 
 
 def least_sizes(system: System, entries: Entries) -> Floats:
     """(m,) the least size of m states' entries, m in front (:func:`kkt.matrix.system.least_size`)."""
     m = len(entries.tau)
-    whole = (getattr(entries, entry.name) for entry in fields(entries))
-    flat = Entries(*(x.reshape(x.shape[0] * x.shape[1], *x.shape[2:]) for x in whole))
+    flat = Entries(*(x.reshape(x.shape[0] * x.shape[1], *x.shape[2:]) for x in entries))
     found = unopposed(copies(system.tree, m), flat).reshape(m, -1)
     return np.asarray(SHARE * found.max(axis=1, initial=0.0))
 

@@ -9,7 +9,7 @@ A report and a sweep of many models are its callers.  An answer is one by the ru
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -106,7 +106,7 @@ class States:
 
     def _values(self, order: TracedOrder, here: list[int]) -> NDArray[Any]:
         """(k, p) what a tape reads in some of the states, in float64."""
-        return order.values_of(Entries(*(getattr(self.entries, x.name)[here] for x in fields(Entries))))
+        return order.values_of(Entries(*(x[here] for x in self.entries)))
 
     def equations(self, format: Format) -> Equations:
         return Equations.of(self.base, self.entries, format)

@@ -97,7 +97,7 @@ def equivalent(system: System) -> tuple[System, tuple[float, ...]]:
     _in_the_root(graph, system, R)
     made = build(factored(graph), implicit=system.state.step or None)
     M = np.array([tens.get(name, np.zeros((6, 6))) for name in made.tree.names])
-    entries, pattern = replace(made.entries, M=M), replace(made.pattern, M=M != 0.0)
+    entries, pattern = made.entries._replace(M=M), replace(made.pattern, M=M != 0.0)
     configuration = Configuration(tree, system.graph)
     shifts = np.zeros(configuration.size)
     for k in np.flatnonzero(turn).tolist():

@@ -269,7 +269,7 @@ def forward_dynamics(
     solved, none = traced, np.zeros((n, 6), dtype=object)
     if request.bias == "inverse_dynamics":
         left, _, rows = defect(recorder, system, traced)
-        solved = replace(traced, a=none, b=none, tau=left, gamma=-rows)
+        solved = traced._replace(a=none, b=none, tau=left, gamma=-rows)
     heads: list[int] = []
     wanted: list[int] = []
     questions: list[int] = []
@@ -296,7 +296,7 @@ def forward_dynamics(
             left, pdd, rows = np.split(variables(recorder, 2 + inputs, late), [N, N + 6 * n])
         else:
             left, pdd, rows = defect(recorder, system, traced, qdd, lam)
-        again = replace(traced, a=none, b=none, tau=left, gamma=-rows)
+        again = traced._replace(a=none, b=none, tau=left, gamma=-rows)
         at = replayed(recorder, tape, again)  # the factor's operations are found again
         correction = qdd_of(recorder, tape, system, at, left, request.solver)
         pivots = pivots_of(tape, system)

@@ -9,8 +9,8 @@ The pattern of equation (4) says which entries of its blocks are zero, or one, i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,8 +141,7 @@ def step_of(implicit: Any) -> float:
     return float(implicit)
 
 
-@dataclass(frozen=True, eq=False)
-class Entries:
+class Entries(NamedTuple):
     """The blocks of (4) in one number type; arrays of float64 or of objects."""
 
     M: Array  # (n, 6, 6) spatial inertias
@@ -152,18 +151,14 @@ class Entries:
     b: Array  # (n, 6) bias forces
     tau: Array  # (N,) joint efforts
     # the rows of closed loops and contacts stand one after another
-    G: Array = field(default_factory=lambda: np.zeros((0, 6)))  # C* Phi* on the first body, then
-    #                       on the second, m rows each; the first body's enter with minus
-    gamma: Array = field(default_factory=lambda: np.zeros(0))  # (m,) of each
-    compliance: Array = field(default_factory=lambda: np.zeros(0))  # (m,) of each
-    A: Array = field(default_factory=lambda: np.zeros(0))  # (N,) diagonal of (qdd, qdd), or (0,)
-
-    def mapped(self, make: Callable[[Array], Array]) -> Entries:
-        """What a function makes of the array of every letter."""
-        return Entries(*(make(np.asarray(getattr(self, letter))) for letter in LETTERS))
+    G: Array = np.zeros((0, 6))  # C* Phi* on the first body, then on the second, m rows each; the first
+    #                              body's enter with minus
+    gamma: Array = np.zeros(0)  # (m,) of each
+    compliance: Array = np.zeros(0)  # (m,) of each
+    A: Array = np.zeros(0)  # (N,) diagonal of (qdd, qdd), or (0,)
 
 
-LETTERS = tuple(entry.name for entry in fields(Entries))
+LETTERS = Entries._fields
 RIGHT_HAND_SIDE = ("a", "b", "tau", "gamma")
 
 

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from ..base.errors import ModelError
 from ..base.foreign import of_kind
 from ..base.reading import read_json
+from . import robots
 from .fields import Floats
 from .gallery import AXES, IN_PLANE, box, count, joint_type, need
 from .joints import GENERAL
 from .load import EXAMPLES, arguments_of, builder
-from .robots import PACKAGE, robot_files, robots_folder
 from .spatial import rotation
 from .tree import add_body, count_dof, default_state, new_tree
 
@@ -348,7 +348,7 @@ def named_models() -> list[Named]:
         build = builder(name)
         what = (inspect.getdoc(build) or "").partition("\n")[0].replace("``", "")
         found.append(Named("gallery", name, EXAMPLES[name], what, arguments_of(build), None))
-    files = robot_files() if robots_folder() is not None else {}
+    files = robots.robot_files() if robots.robots_folder() is not None else {}
     for name, (_, floats) in sorted(files.items()):
-        found.append(Named(PACKAGE, name, f"robot:{name}", "urdf", {}, floats))
+        found.append(Named(robots.PACKAGE, name, f"robot:{name}", "urdf", {}, floats))
     return found

@@ -101,7 +101,7 @@ def wider(system: System, chosen: Format) -> Format | None:
         return None
     wide = get_format(f"p{min(round(-np.log2(chosen.unit)), MAX_PRECISION)}e{EXPONENT_BITS[1]}")
     least, largest = span(chosen)
-    sizes = np.abs(np.concatenate([np.ravel(x).astype(float) for x in vars(system.entries).values()]))
+    sizes = np.abs(np.concatenate([np.ravel(x).astype(float) for x in system.entries]))
     small, large = (float(f(sizes[sizes > 0.0], initial=1.0)) for f in (np.min, np.max))
     # products of Python's floats become infinite where their powers would raise OverflowError
     inside = small * small * small > least / chosen.unit and large * large * large < largest * chosen.unit

@@ -234,9 +234,9 @@ def backward_error(system: System, entries: Entries, x: Unknowns, digits: Any = 
     1964).
     """
     if digits is not None:
-        entries = entries.mapped(lambda array: np.asarray(array, digits))
+        entries = Entries(*(np.asarray(array, digits) for array in entries))
         x = Unknowns(*(np.asarray(part, digits) for part in x))
-    left, sizes = _left(system, entries, x), entries.mapped(np.abs)
+    left, sizes = _left(system, entries, x), Entries(*map(np.abs, entries))
     size = [_balls(part, "abs_lower") for part in rows_of(system, sizes, Unknowns(*map(np.abs, x)), 1)]
     worst = 0.0
     for r, s in zip(left, size, strict=True):
@@ -252,7 +252,7 @@ def _left(system: System, entries: Entries, x: Unknowns) -> list[NDArray[Any]]:
 
 
 def _normwise(system: System, sizes: Entries, x: Unknowns, left: list[NDArray[Any]]) -> float:
-    none = replace(sizes, **{letter: np.zeros_like(getattr(sizes, letter)) for letter in RIGHT_HAND_SIDE})
+    none = sizes._replace(**{letter: np.zeros_like(getattr(sizes, letter)) for letter in RIGHT_HAND_SIDE})
     norm = _largest(rows_of(system, none, Unknowns(*map(np.ones_like, x)), 1))
     scale = norm * _largest(x) + _largest([getattr(sizes, letter) for letter in RIGHT_HAND_SIDE])
     scale = _balls(np.array([scale]), "abs_lower")[0]

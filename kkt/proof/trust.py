@@ -325,7 +325,7 @@ def ball_bits(system: System, chosen: Format) -> int:
 
 def as_balls(entries: Entries, chosen: Format) -> Entries:
     """Entries in a format's numbers as exact balls."""
-    return entries.mapped(lambda array: each(ball_of, chosen.shown(array)))
+    return Entries(*(each(ball_of, chosen.shown(np.asarray(array))) for array in entries))
 
 
 def _pair(values: NDArray[Any]) -> Pair:

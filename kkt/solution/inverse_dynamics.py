@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -80,11 +80,11 @@ def inverse_dynamics(
         rounded_entries(system, chosen)  # raises where an entry overflows
         if not np.isfinite(chosen.cast(wanted)).all():
             raise FormatError("state", f"field 'qdd' overflows {chosen.name}", "use a larger range")
-        entries = replace(system.entries, tau=wanted)
+        entries = system.entries._replace(tau=wanted)
         solution, _, _ = run(tape, entries, chosen)
     else:
         number, entries = read_in(system, chosen)
-        solution, _, _ = run(tape, replace(entries, tau=each(number, wanted)), number)
+        solution, _, _ = run(tape, entries._replace(tau=each(number, wanted)), number)
     pdd, tau, f, _ = Unknowns.of(system, solution, chosen.dtype or object)
     state = system.state
     if state.terms is not None:  # the effort also overcomes damping, springs and friction

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from ..arithmetic.formats import Format
 from ..base.errors import LoopError
 from ..base.foreign import is_number
-from ..matrix.entries import RIGHT_HAND_SIDE
+from ..matrix.entries import RIGHT_HAND_SIDE, Entries
 from ..matrix.system import System
 from ..program.program import Program
 from ..program.residual_program import residual_program, update_program
@@ -240,8 +240,8 @@ def iterated(system: System, tape: Tape, chosen: Format, first: Elimination, cou
     loop = Corrections(system, tape, chosen, "equations", rigid=True)
     x, sizes, status = _settled(loop, first.unknowns, count)
     entries = rounded_entries(system, chosen)
-    rigid = replace(entries, compliance=np.zeros_like(entries.compliance))
-    wide = rigid.mapped(lambda array: np.asarray(array, WIDE))
+    rigid = entries._replace(compliance=np.zeros_like(entries.compliance))
+    wide = Entries(*(np.asarray(array, WIDE) for array in rigid))
     left = rows_of(system, wide, Unknowns(*(np.asarray(part, WIDE) for part in x)), -1).lam
     mu = max(float(loop.compliance.max()) for loop in system.loops)
     record = Proximal(mu, len(sizes), float(np.abs(left).max()), status)

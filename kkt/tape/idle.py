@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import SingularError
+from ..base.errors import OrderError, SingularError
 from ..matrix.blocks import Block
 from ..matrix.entries import ROUNDINGS, UNIT, Entries
 from ..matrix.system import System
@@ -55,7 +55,7 @@ def all_resist(tree: BodyTree, unit: float = UNIT) -> bool:
 
 def doubles(entries: Entries) -> Entries:
     """Entries of any float format in float64; of pairs the high parts."""
-    return entries.mapped(lambda array: np.asarray(array.real, dtype=float))
+    return Entries(*(np.asarray(array.real, dtype=float) for array in entries))
 
 
 def unresisted(system: System, e: Entries, unit: float, cut: bool = False) -> Idle | None:
@@ -304,18 +304,17 @@ def _zeros_are_structure(system: System, k: int) -> bool:
     return bool((size > 0).all() and np.linalg.matrix_rank(K / np.outer(size, size)) == len(K))
 
 
-def without_rank(tape: Tape, number: int, rank: int) -> str:
-    """The sentence for a pivot, by the number of its record, of which only ``rank`` rows are independent."""
-    record, name = tape.program.pivots[number], tape.program.name
+def without_rank(tape: Tape, number: int, rank: int) -> OrderError:
+    """For a pivot, by the number of its record, of which only ``rank`` rows are independent."""
+    record, where = tape.program.pivots[number], f"order {tape.program.name!r}"
     block, size = record.blocks[0], len(tape.pivots[number])
-    told = f"order {name!r}: pivot {block} at step {record.step + 1} is structurally singular"
-    told = f"{told} (rank {rank} of {size})"
+    what = f"pivot {block} at step {record.step + 1} is structurally singular (rank {rank} of {size})"
     if block.kind == "lam":
-        return f"{told}; {_mend(tape, number)}"
+        return OrderError(where, what, _mend(tape, number))
     partner = Block("pdd" if block.kind in ("f", "fC", "fJ") else "f", block.body)
     gone = {b for earlier in tape.program.pivots[:number] for b in earlier.blocks}
     why = "" if partner in gone else f", since {partner} comes after it"
-    return f"{told}{why}; use an order that pairs the two, such as abm"
+    return OrderError(where, f"{what}{why}", "use an order that pairs the two, such as abm")
 
 
 def _mend(tape: Tape, number: int) -> str:

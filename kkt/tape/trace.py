@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.shadows import InResidues, random_residues
 from ..base.compiled import uncollected
-from ..base.errors import OrderError, SingularError, SizeError
+from ..base.errors import SingularError, SizeError
 from ..base.foreign import foreign
 from ..matrix.entries import UNIT
 from ..matrix.system import System, require_system
@@ -145,7 +145,7 @@ def structurally_singular(tape: Tape, system: System) -> None:
                 _require_regular(system, tape.program.name)
             from .idle import without_rank
 
-            raise OrderError(without_rank(tape, number, int((v[np.abs(slots)] != 0).sum())))
+            raise without_rank(tape, number, int((v[np.abs(slots)] != 0).sum()))
 
 
 def _require_regular(system: System, order: str) -> None:

@@ -101,10 +101,10 @@ class Made:
     def ratio(self, M: NDArray, S: NDArray, A: NDArray, Phi: NDArray, tried: int = 40) -> float:
         """Of samples M (m, n, 6, 6), S (m, N, 6), A (m, N), Phi (m, n, 6, 6) the largest."""
         one = self.system.entries
-        given = {x: np.repeat(getattr(one, x)[None], len(M), axis=0) for x in vars(one)}
+        given = {x: np.repeat(getattr(one, x)[None], len(M), axis=0) for x in one._fields}
         given |= {"M": M, "S": S, "A": A, "Phi": Phi}
         given = {x: np.asarray(y, dtype=np.float32).astype(float) for x, y in given.items()}
-        batch = replace(one, **given)
+        batch = one._replace(**given)
         values = get_format("float32").cast(self.order.values_of(batch))
         slots = self.order.tape.pivot_places[2][-1:]
         (found,) = self.order.found(get_format("float32"), values, slots)
@@ -115,7 +115,7 @@ class Made:
 
     def bound(self, batch, i: int) -> float:
         """Of first order, with the sizes that these very numbers have."""
-        here = replace(batch, **{x: getattr(batch, x)[i] for x in vars(batch)})
+        here = batch._replace(**{x: getattr(batch, x)[i] for x in batch._fields})
         system, tree = replace(self.system, entries=here), self.system.tree
         size = np.sqrt(np.einsum("kii->ki", here.M))
         sent, carried = np.zeros((2, tree.n, 6))

@@ -99,7 +99,7 @@ def one_axis():
         c = exact_M @ exact_H
         off = inner_in_float32(M, H, np.zeros((1, 1), dtype=np.float32))[1, 1]
         off = abs(float(off - (exact_M[1, 1] - c[1] ** 2 / (exact_H @ c))))
-        entries = replace(system.entries, S=np.stack([system.entries.S[0], H[0].astype(float)]))
+        entries = system.entries._replace(S=np.stack([system.entries.S[0], H[0].astype(float)]))
         wide, size = M.astype(float), np.sqrt(np.diag(M).astype(float))
         given = replace(system, entries=entries)
         out = bounds.joint_of(given, wide, size, 1, counts)[2]

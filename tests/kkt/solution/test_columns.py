@@ -46,7 +46,7 @@ def solved_by_itself(system, tape, format, column):
     joints = [blocks["qdd", k] for k in names]
     tau = np.concatenate([column[where] for where in joints])
     assert a.shape == (n, 6)
-    given = replace(system.entries, a=a, b=b, tau=tau)
+    given = system.entries._replace(a=a, b=b, tau=tau)
     solution, _, _ = run(tape, given, get_format(format))
     x = np.zeros(system.size, dtype=get_format(format).dtype)
     for block, values in solution.items():
