@@ -100,7 +100,8 @@ def poisson(A: Floats, v: Floats, e: float, mu: float) -> Floats:
             dp, ended = _sliding(A, start, mu, slow, total - p[0], np.isinf(total))
             p, v = p + dp, v + A @ dp
         else:
-            friction = held if sticks else _coulomb(held, v[1:], mu, bool(still))
+            slips = np.clip(held, -mu, mu) if still else -mu * np.sign(v[1:])
+            friction = held if sticks else slips  # over the normal impulse
             step = np.concatenate([[1.0], friction])
             slope = A @ step
             if sticks:
@@ -146,11 +147,6 @@ def _require_definite(A: Floats) -> None:
 def _holding(A: Floats) -> Floats:
     """Friction that keeps a still point from sliding, over the normal impulse."""
     return np.asarray(-np.linalg.solve(A[1:, 1:], A[1:, 0])) if len(A) > 1 else np.zeros(0)
-
-
-def _coulomb(held: Floats, sliding: Floats, mu: float, still: bool) -> Floats:
-    """Friction in the plane over the normal impulse."""
-    return np.clip(held, -mu, mu) if still else -mu * np.sign(sliding)
 
 
 def _unit(x: Floats) -> Floats:

@@ -105,7 +105,9 @@ def robot_report(
     report = replace(report, seconds=time.perf_counter() - began)
     if folder is not None:
         progress("the page", None)
-        write_report(report, folder)
+        document = json.dumps(report.as_dict(), indent=1, allow_nan=False)
+        write_whole(folder / DOCUMENT, document + "\n")
+        write_whole(folder / PAGE, page(report))
     return report
 
 
@@ -254,12 +256,3 @@ def _once(what: str, names: Sequence[str]) -> list[str]:
         if list(names).count(name) > 1:
             raise PivotreeError(f"{what} {name!r}", "is asked for twice", "give each one once")
     return list(names)
-
-
-# -- files ----------------------------------------------------------------------------------------
-
-
-def write_report(report: Report, folder: Path) -> list[Path]:
-    """``report.json`` and ``report.html``; returns their paths."""
-    document = json.dumps(report.as_dict(), indent=1, allow_nan=False)
-    return [write_whole(folder / DOCUMENT, document + "\n"), write_whole(folder / PAGE, page(report))]

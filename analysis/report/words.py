@@ -146,11 +146,9 @@ def _data(report: Report) -> list[str]:
 
 def _failures(report: Report) -> list[str]:
     """Where there is no answer: each pair where they are few, else the worst of them."""
-    pairs = [
-        cell
-        for cell in report.cells
-        if cell.failed and not _all_failed(report, cell.format)  # told with the format
-    ]
+    # a format in which no order has an answer is told as a whole
+    answered = {cell.format for cell in report.cells if cell.failed < report.states}
+    pairs = [cell for cell in report.cells if cell.failed and cell.format in answered]
     pairs.sort(key=lambda cell: -cell.failed)
     told = [
         f"{c.order} in {c.format} has no answer in {_states(c.failed, report.states)}: {c.why_failed}."
@@ -178,10 +176,6 @@ def _marked(report: Report) -> list[str]:
         f"leaves an error of that size in equation (4). Of {report.states:,} states this marks "
         f"{joined(parts)}."
     ]
-
-
-def _all_failed(report: Report, name: str) -> bool:
-    return all(report.cell(order, name).failed == report.states for order in report.orders)
 
 
 def _states(count: int, all_of: int) -> str:

@@ -239,14 +239,9 @@ def verdict(found: Sequence[Simulation]) -> str:
     sentences = []
     for format in dict.fromkeys(s.format for s in found):
         here = [s for s in found if s.format == format]
-        sentences.append(_of_format(format, here))
+        sentences.append(_compared(format, here))
+        sentences += [f"{s.order}'s accelerations do not hold at {s.doubt}." for s in here if s.doubt]
     return " ".join(sentences)
-
-
-def _of_format(format: str, here: list[Simulation]) -> str:
-    text = _compared(format, here)
-    doubts = [f"{s.order}'s accelerations do not hold at {s.doubt}." for s in here if s.doubt]
-    return " ".join([text, *doubts])
 
 
 def _compared(format: str, here: list[Simulation]) -> str:

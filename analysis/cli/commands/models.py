@@ -27,10 +27,12 @@ def run(options: argparse.Namespace) -> int:
     from ..table import console, grid
 
     out = console(sys.stdout, wide=True)
-    rows = [(x.example, _arguments(x), x.what) for x in found if x.source == "gallery"]
+    gallery = [x for x in found if x.source == "gallery"]
+    given = ([f"{key}={value}" if value else key for key, value in x.arguments.items()] for x in gallery)
+    rows = [(x.example, ", ".join(parts), x.what) for x, parts in zip(gallery, given, strict=True)]
     heads = ("example", "arguments", "what it is")
     out.print(grid("Gallery", heads, rows, words=heads, wrapped=heads[1:]))
-    if all(x.source == "gallery" for x in found):
+    if len(gallery) == len(found):
         out.print(f"robot:NAME of {PACKAGE}: not installed (pip install '{PACKAGE}')", markup=False)
     for text, floating in (("whose base floats", True), ("on a fixed base", False)):
         names = [x.name for x in found if x.floating is floating]
@@ -38,9 +40,3 @@ def run(options: argparse.Namespace) -> int:
             told = f"robot:NAME of {PACKAGE}, {text} ({len(names)}): {', '.join(names)}"
             out.print(told, markup=False, soft_wrap=out.wraps)
     return 0
-
-
-def _arguments(model: kkt.Named) -> str:
-    """n, joint=revolute, ..., as in a spec."""
-    parts = [f"{key}={x}" if x else key for key, x in model.arguments.items()]
-    return ", ".join(parts)
