@@ -220,13 +220,9 @@ class Long:
     def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         with flint.ctx.workprec(self.bits):
             own = [self.v[s] if s >= 0 else -self.v[-s] for s in slots.tolist()]
-            off = [self._distance(x, s) for x, s in zip(values, own, strict=True)]
+            pairs = zip(map(of_any, values), own, strict=True)  # a number that is not finite has no parts
+            off = [abs(_pair(s - _long(*part))[0]) if part else float("nan") for part, s in pairs]
             return np.array(off, dtype=float), np.abs([_pair(s)[0] for s in own])
-
-    def _distance(self, value: Any, exact: Any) -> float:
-        """|value - exact| in this precision, rounded to a double; nan where value is not finite."""
-        part = of_any(value)
-        return abs(_pair(exact - _long(*part))[0]) if part else float("nan")
 
 
 class Own:

@@ -365,7 +365,10 @@ class Closing:
         self.by_v: tuple[Ref | None, ...] = tuple(
             w.neg(w.mul(Q, Xi)) for Q, Xi in zip((first, second), X, strict=True)
         )
-        P = [w.mul(Xi, self._pdd(k)) for Xi, k in zip(X, pair.bodies, strict=True)]
+        ends = (
+            moved.x.get(Block("pdd", moved.names[k])) if k >= 0 else moved.motion.gravity for k in pair.bodies
+        )
+        P = [w.mul(Xi, pdd) for Xi, pdd in zip(X, ends, strict=True)]
         L = cross(w, w.mul(pair.C, moved.x.get(self.lam)), "force")
         self.by_eta: Rows = Rows()
         rest = w.add(w.mul(C, cross(w, P[1])), w.mul(second, v))
@@ -386,10 +389,6 @@ class Closing:
             known = rest if slid is None else slid
             rest = None if known is None else w.t(w.stack(halves, [3, 3], w.shape(known)[0]))
         self.moved.more(self.by_eta, row, rest)
-
-    def _pdd(self, k: int) -> Ref | None:
-        moved = self.moved
-        return moved.motion.gravity if k < 0 else moved.x.get(Block("pdd", moved.names[k]))
 
     def turned(self, rows: Rows, steps: Mapping[int, Ref | None]) -> None:
         """Add the change of rows where joints move by ``steps`` (6, m), velocities apart."""

@@ -205,7 +205,9 @@ def certify(
                 balls = [x for block in blocks for x in solution[block]]
                 accuracy = proved_bits(balls)
                 if own is None:
-                    accuracy = min(_bits_of_qdd(system, balls), _bits_of_multipliers(system, solution))
+                    # where all qdd are zero, beside what gravity and rates do to bodies alone
+                    still = size_of(system.entries.a) if all(0 in x for x in balls) else None
+                    accuracy = min(proved_bits(balls, still), _bits_of_multipliers(system, solution))
                 if accuracy >= wanted:
                     name = tape.program.name
                     return Certified(solution, blocks, system, digits, bits, name, proof)
@@ -274,12 +276,6 @@ def entries_in_balls(system: System, rounded_to: str | Format | None = None) -> 
 
 def _multipliers(system: System, solution: dict[Block, NDArray[Any]]) -> list[Any]:
     return [x for name in system.structure.constraints for x in solution[Block("lam", name)]]
-
-
-def _bits_of_qdd(system: System, balls: list[Any]) -> float:
-    """Proved bits of qdd; where all are zero, beside what gravity and rates do to bodies alone."""
-    still = all(0 in x for x in balls)
-    return proved_bits(balls, size_of(system.entries.a) if still else None)
 
 
 def _bits_of_multipliers(system: System, solution: dict[Block, NDArray[Any]]) -> float:

@@ -117,7 +117,11 @@ class Watch:
             self.looked(chunk.op, x, y, r, *here)
             if self.residues is not None:
                 shadows.follow(chunk, self.residues, zero)
-                _zeros_told(chunk.op < 2, zero[: len(chunk)], cancelled, absorbed)
+                # results and terms that are zero in exact arithmetic count as zero, in the figures of sums
+                sums, told = chunk.op < 2, zero[: len(chunk)]
+                cancelled[sums & (told == 1)] = -1
+                cancelled[sums & (told == 2)] = 0
+                absorbed[sums & (told == 2)] = 0.0
             yield Operations(at, chunk, x, y, r, *here)
 
     def shares(self, absorbed: Floats) -> tuple[Floats, Floats]:
@@ -129,15 +133,6 @@ class Watch:
             return np.where(absorbed > 0.0, np.exp2(absorbed + self.log_unit), 0.0), absorbed
         with np.errstate(divide="ignore"):
             return absorbed, np.maximum(0.0, np.log2(absorbed) - self.log_unit)
-
-
-def _zeros_told(
-    sums: NDArray[np.bool_], zero: NDArray[np.int8], cancelled: NDArray[Any], absorbed: NDArray[Any]
-) -> None:
-    """Count results and terms that are zero in exact arithmetic as zero, in the figures of sums."""
-    cancelled[sums & (zero == 1)] = -1
-    cancelled[sums & (zero == 2)] = 0
-    absorbed[sums & (zero == 2)] = 0.0
 
 
 def _largest(v: Values) -> float:
