@@ -33,9 +33,9 @@ def read(name: str) -> Format:
     if name in FIXED:
         return FIXED[name]
     if "@" in name or "+" in name:
-        from .own import by_name as mixed
+        from .own import by_body, by_role
 
-        return mixed(name, read)
+        return by_body(name, read) if "@" in name else by_role(name, read)
     base, _, suffix = name.partition(":")
     if base in ("mp", "ball"):
         return _digits(name, base, suffix)

@@ -256,12 +256,7 @@ def _loop(operate, op, dst, a, b, v, xs, ys, rs):
 Read = Callable[[str], Format]  # the format of a part's name
 
 
-def by_name(name: str, read: Read) -> Format:
-    """A format of roles or bodies, by its name; raises FormatError, which says what would be right."""
-    return _by_body(name, read) if "@" in name else _by_role(name, read)
-
-
-def _by_role(name: str, read: Read) -> Format:
+def by_role(name: str, read: Read) -> Format:
     """A base and formats of roles, as in float32+mul=bfloat16+D=float64."""
     base, *overrides = name.split("+")
     if not base:
@@ -270,7 +265,7 @@ def _by_role(name: str, read: Read) -> Format:
     return Mixed(name, read(base), **_parts(name, read, overrides, ROLES, "role", "", told))
 
 
-def _by_body(name: str, read: Read) -> Format:
+def by_body(name: str, read: Read) -> Format:
     """A format and others of bodies, as in float32@torso=float64@hand=p20+add=float32."""
     rest, *others = name.split("@")
     if not rest:

@@ -103,7 +103,9 @@ class Certified(Shown):
         Of a number that may be zero no digit is proved, and it is shown as 0.
         """
         with flint.ctx.workprec(self.bits):
-            return [_decimal(x, digits or self.digits) for x in self.qdd]
+            right = [math.floor(x.rel_accuracy_bits() * math.log10(2.0)) for x in self.qdd]
+            told = ((x, max(1, min(digits or self.digits, r))) for x, r in zip(self.qdd, right, strict=True))
+            return ["0" if x.contains(0) else decimal(x, count) for x, count in told]
 
     def balls(self, kind: str = "qdd") -> list[DecimalBall]:
         """(N,) decimal balls that hold the exact qdd, or with ``kind`` "lam" the multipliers.
@@ -155,12 +157,6 @@ class Certified(Shown):
         for block, balls in self.solution.items():
             largest[block.kind] = max(largest.get(block.kind, 0.0), *map(magnitude, balls))
         return largest
-
-
-def _decimal(x: flint.arb, count: int) -> str:
-    """At most so many digits of a ball, those that it proves."""
-    right = math.floor(x.rel_accuracy_bits() * math.log10(2.0))
-    return "0" if x.contains(0) else decimal(x, max(1, min(count, right)))
 
 
 def certify(
