@@ -26,7 +26,7 @@ from pivotree.kkt.base.shown import Shown
 from pivotree.kkt.machine.forward_dynamics import system_to_trace, tape_of
 from pivotree.kkt.machine.kinematics import arguments, entries
 from pivotree.kkt.matrix.configuration import Configuration
-from pivotree.kkt.matrix.entries import LETTERS, Entries
+from pivotree.kkt.matrix.entries import Entries
 from pivotree.kkt.model.tree import BodyTree
 from pivotree.kkt.tape.derivatives import inertia_slots
 from pivotree.kkt.tape.player import elimination_of, run, signed
@@ -315,7 +315,7 @@ def _entries(configuration: Configuration, ring: _Ring) -> Entries:
     x, qd, tau = (ring.array(np.array(ring.symbols(letter))) for letter in STATE)
     pushed = np.zeros((configuration.tree.n, 6), dtype=object)
     found = entries(replace(configuration, tree=ring.tree), x, qd, tau, pushed)
-    return Entries(*(ring.array(getattr(found, letter)) for letter in LETTERS))
+    return Entries(*map(ring.array, found))
 
 
 def _require_pattern(system: System, found: Entries) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
@@ -121,18 +120,3 @@ def torn(system: kkt.System) -> tuple[Hashable, float] | None:
         if fastest > OPEN * max(1.0, float(np.abs(qd).max(initial=0.0))):
             return closure.loop.name, fastest
     return None
-
-
-def system_of_any(tree: nx.DiGraph[Any]) -> kkt.System:
-    """The system of a command without options of a state: the model's own, or a closed one.
-
-    Raises LoopError for loops that are open in the model's own state, and for which none is found.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kkt.LoopWarning)
-        system = kkt.build(tree)
-    if left_open(system) is None:
-        return system
-    from ..states.sample import drawn_system
-
-    return drawn_system(tree, 0)[0]

@@ -114,16 +114,14 @@ class Equations:
     def of(cls, system: System, entries: Entries, chosen: Format) -> Equations:
         """``entries`` (m, ...) in float64; what overflows the format leaves states without norm."""
         wide: Any = float if longer_name(chosen) == "float64" else np.longdouble
-        rounded = {x: np.asarray(chosen.cast(getattr(entries, x)), dtype=float) for x in LETTERS}
-        given = Entries(**{x: value.astype(wide) for x, value in rounded.items()})
-        sizes = {x: np.abs(getattr(given, x)) for x in LETTERS}
-        alone = Entries(
-            **{x: np.zeros_like(size) if x in RIGHT_HAND_SIDE else size for x, size in sizes.items()}
-        )
+        given = Entries(*(np.asarray(chosen.cast(x), dtype=float).astype(wide) for x in entries))
+        sizes = Entries(*map(np.abs, given))
+        right = {x: getattr(sizes, x) for x in RIGHT_HAND_SIDE}
+        alone = sizes._replace(**{x: np.zeros_like(size) for x, size in right.items()})
         ones: Any = tuple(np.ones_like(getattr(given, x)) for x in UNKNOWNS)
         with np.errstate(all="ignore"):
             norms = _largest(rows_of(system, alone, ones, 1))
-        return cls(system, given, norms, _largest([sizes[x] for x in RIGHT_HAND_SIDE]))
+        return cls(system, given, norms, _largest([*right.values()]))
 
     def backward_errors(self, here: NDArray[np.int64], *unknowns: NDArray[Any]) -> Floats:
         """(k,) max |A x - b| / (max row sum of |A| times max |x| + max |b|) of k answers.
@@ -131,7 +129,7 @@ class Equations:
         ``here`` (k,) are their states, ``unknowns`` pdd (k, 6 n), qdd (k, N), f (k, 6 n) and lambda
         (k, multipliers).  Rigal & Gaches 1967; not a number where an unknown is none.
         """
-        at = Entries(**{x: getattr(self.entries, x)[here] for x in LETTERS})
+        at = Entries(*(x[here] for x in self.entries))
         rows = (getattr(at, name) for name in UNKNOWNS)
         pairs = zip(unknowns, rows, strict=True)
         x: Any = tuple(np.asarray(u, dtype=float).astype(r.dtype).reshape(r.shape) for u, r in pairs)
@@ -248,15 +246,14 @@ class TracedOrder:
 
     def values(self, system: System) -> NDArray[Any]:
         """The entries of (4) as the tape reads them, and what stands beside them, in float64."""
-        entries = [getattr(system.entries, letter) for letter in LETTERS]
+        entries = list(system.entries)
         if self.quantity == "derivatives":
             entries.append(numbers_of(self.tape, system))
         return np.concatenate([x[take] for x, take in zip(entries, self.takes, strict=True)])
 
     def values_of(self, entries: Entries) -> NDArray[Any]:
         """The same of m states, m in front."""
-        arrays = (getattr(entries, letter) for letter in LETTERS)
-        return np.concatenate([x[:, t] for x, t in zip(arrays, self.takes, strict=True)], axis=1)
+        return np.concatenate([x[:, t] for x, t in zip(entries, self.takes, strict=True)], axis=1)
 
     def turned(self, S: NDArray[Any]) -> list[Rows]:
         """Where joints of m states, S (m, N, 6), have turned too far for the tape.

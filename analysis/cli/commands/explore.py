@@ -8,9 +8,8 @@ from typing import Any
 from pivotree import kkt, orderings
 
 from ..arguments import Parser, add_format, add_model, add_order
-from ..loops import system_of_any
 from ..progress import progress_shown
-from .shared import file_of, formats_of, matrix_of, orders_of, system_of, written
+from .shared import file_of, formats_of, matrix_of, orders_of, system_of, system_of_any, written
 
 DEFAULT = "example3"  # where orders differ most: ABM keeps all digits, and CRBM none
 EXAMPLES = ("explore", "explore chain:3", "explore robot.urdf -o page.html", "explore four_bar")

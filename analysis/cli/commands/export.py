@@ -9,9 +9,8 @@ from pivotree import kkt, orderings
 
 from ..arguments import Parser, add_format, add_model, add_order
 from ..limits import admit
-from ..loops import system_of_any
 from ..progress import progress_shown
-from .shared import file_of, items, tree_of, written
+from .shared import file_of, items, system_of_any, tree_of, written
 
 EXAMPLES = ("export robot.urdf -o robot.c", "export robot.urdf --order crbm --format float32 -o robot.cu")
 

@@ -16,8 +16,8 @@ from pivotree.kkt.theorem.ranges import ranges_of
 
 from ..arguments import Parser, add_format, add_json, add_model, add_order
 from ..limits import admit
-from ..loops import size_of, system_of_any
-from .shared import formats_of, orders_of, print_json, tree_of
+from ..loops import size_of
+from .shared import formats_of, orders_of, print_json, system_of_any, tree_of
 
 # times that an operation takes in one of many states, and where a bound of a format is evaluated
 STATE, LOOK = 0.1, 25.0

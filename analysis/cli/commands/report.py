@@ -14,10 +14,9 @@ from pivotree.kkt.model.load import SUFFIXES
 
 from ..arguments import Parser, add_format, add_json, add_model, add_order
 from ..limits import admit, played
-from ..loops import system_of_any
 from ..progress import progress_shown
 from . import INTERRUPTED
-from .shared import folder_of, formats_of, orders_of, print_json, tree_of
+from .shared import folder_of, formats_of, orders_of, print_json, system_of_any, tree_of
 
 EXAMPLES = ("report robot.urdf", "report chain:6 --states 100 --digits 4 -o report")
 

@@ -141,6 +141,23 @@ def state_document(system: kkt.System, told: str) -> dict[str, Any]:
     return {"state": told} | {field: np.asarray(x, dtype=float).tolist() for field, x in numbers.items()}
 
 
+def system_of_any(tree: nx.DiGraph[Any]) -> kkt.System:
+    """The system of a command without options of a state: the model's own, or a closed one.
+
+    Raises LoopError for loops that are open in the model's own state, and for which none is found.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kkt.LoopWarning)
+        system = kkt.build(tree)
+    from ..loops import left_open
+
+    if left_open(system) is None:
+        return system
+    from ...states.sample import drawn_system
+
+    return drawn_system(tree, 0)[0]
+
+
 def one_state(model: str, state: str) -> str:
     """That numbers are of one state, and how to see others."""
     return f"This is one state: {state}. Others: --q or --state; for all states: pivotree report {model}"

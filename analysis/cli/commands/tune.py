@@ -13,9 +13,8 @@ from pivotree import analysis, kkt, orderings
 
 from ..arguments import Parser, add_json, add_model
 from ..limits import operations, refuse
-from ..loops import system_of_any
 from ..progress import progress_shown
-from .shared import file_of, matrix_of, one_of, print_json, tree_of
+from .shared import file_of, matrix_of, one_of, print_json, system_of_any, tree_of
 
 BESIDE = ("crbm", "abm")
 OF_MATRIX = ("natural", "minimum_degree")  # beside the cheapest order of a matrix
