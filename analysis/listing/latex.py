@@ -9,7 +9,7 @@ from typing import Any
 from ..symbols import Symbol, escaped
 from .listing import Listing
 from .loops import Line
-from .nodes import Index, Term
+from .nodes import Index
 from .sets import ONLY, Condition, Set
 from .style import ATOM, PRODUCT, SUM, Style, summands
 from .text import head, loops_told, sets_told, told, turn_told
@@ -27,7 +27,7 @@ LONG = 70  # characters that are seen of a row of a formula
 class Latex(Style):
     """Formulas in amsmath."""
 
-    times = r"\,"
+    times, repeated = r"\,", r",\ "
 
     def index(self, index: Index) -> str:
         return super().index(index).replace("λ", r"\lambda")
@@ -77,12 +77,6 @@ class Latex(Style):
 
     def function(self, name: str, args: tuple[Any, ...]) -> tuple[str, int]:
         return super().function(rf"\operatorname{{{name}}}", args)
-
-    def part(self, term: Term) -> str:
-        text = self.text(term.node)
-        for letter, s in term.over:
-            text += rf",\ {self.member(letter, s)}"
-        return text + (self.bracket(self.condition(term.when)) if term.when else "")
 
     def bracket(self, text: str) -> str:
         return rf"\ [{text}]"

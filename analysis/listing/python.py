@@ -30,9 +30,7 @@ def python(listing: Listing) -> str:
     if (why := _untold(listing)) is not None:
         raise OrderError(f"order {listing.order!r}", why, "use style text, pseudocode or latex")
     script = Script(listing)
-    body: list[str] = []
-    for loop in listing.loops:
-        body += script.loop(loop)
+    body = [line for loop in listing.loops for line in script.loop(loop)]
     made = list(dict.fromkeys(listing.names.symbols[line.family].python for line in listing.lines()))
     given = _given(listing)
     result = listing.problem
@@ -55,23 +53,11 @@ def python(listing: Listing) -> str:
         if any(listing.system.tree.dof)
         else "    return np.zeros(0)"
     )
-    lines = [*head, *("    " + line for line in body), tail]
-    text = "\n".join(lines)
-    needs = ["solve"] if "solve(" in text else []
-    imports = "import numpy as np\n" + ("from numpy.linalg import solve\n" if needs else "")
-    said = f"{listing.order} on {listing.system.name}, listed by pivotree."
-    first = f'"""{_quoted(said)}"""\n\n'
-    return (
-        first
-        + imports
-        + "\n"
-        + _tables(listing, script)
-        + SPLIT * script.split
-        + "\n\n"
-        + text
-        + "\n\n\n"
-        + _data(listing, given)
-    )
+    text = "\n".join([*head, *("    " + line for line in body), tail])
+    said = _quoted(f"{listing.order} on {listing.system.name}, listed by pivotree.")
+    first = f'"""{said}"""\n\nimport numpy as np\n' + "from numpy.linalg import solve\n" * ("solve(" in text)
+    first += f"\n{_tables(listing, script)}{SPLIT * script.split}"
+    return f"{first}\n\n{text}\n\n\n{_data(listing, given)}"
 
 
 SPLIT = '''

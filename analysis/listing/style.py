@@ -18,6 +18,7 @@ class Style:
     minus: str = " - "
     times: str = " "
     plus: str = " + "
+    repeated: str = " for "  # before the bodies that a block of a stack is repeated over
 
     def __init__(
         self, symbols: Mapping[tuple[Any, ...], Symbol] | None = None, scalar: Container[tuple[Any, ...]] = ()
@@ -176,7 +177,7 @@ class Style:
         """A block of a stack, with the bodies that it is repeated over."""
         text = self.text(term.node)
         for letter, s in term.over:
-            text += f" for {self.member(letter, s)}"
+            text += self.repeated + self.member(letter, s)
         return text + (self.bracket(self.condition(term.when)) if term.when else "")
 
     def bracket(self, text: str) -> str:
