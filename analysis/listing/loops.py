@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
+from pivotree.kkt.matrix.blocks import Block
+from pivotree.kkt.order.sequence import PivotSequence
 from pivotree.kkt.program.program import Program
 
 from .nodes import Family, FoldingError, Index, Leaf, Node, Sum, Term, children, leaves, shape, within
@@ -200,15 +203,11 @@ def both(line: Line, when: Condition | None) -> Condition | None:
 
 
 class Unit(NamedTuple):
-    """Consecutive base pivots of one body."""
+    """Consecutive base pivots of one body, and the kinds of blocks that its groups name, group by group."""
 
     body: int
     kinds: tuple[tuple[str, ...], ...]
     pivots: tuple[int, ...]
-
-    def stripped(self, *absent: str) -> tuple[tuple[str, ...], ...]:
-        """The kinds without pivots of absent blocks alone."""
-        return tuple(kinds for kinds in self.kinds if not {*kinds} <= {*absent})
 
 
 def units_of(program: Program, tree: Tree) -> list[Unit]:
@@ -218,33 +217,43 @@ def units_of(program: Program, tree: Tree) -> list[Unit]:
         found = [(t, p.blocks[0], p.label if program.symbolic is None else "body") for t, p in first.items()]
         return [Unit(body, ((kind,),), (t,)) for t, body, kind in sorted(found)]
     result: list[Unit] = []
-    factor = -1
+    named = _named(program.symbolic.plan.sequence, tree)
+    factor, before = -1, None
     for number, record in enumerate(program.pivots):
-        body, kinds = number_of(tree.structure, record.blocks[0]), tuple(b.kind for b in record.blocks)
-        before = result[-1] if result else None
-        apart = bool(tree.turn) and kinds == ("fC",)  # forces in turn are steps of their own
         if record.factor == factor >= 0:
             raise FoldingError("listing: a pivot of several blocks is told by its groups")
-        if before is not None and before.body == body and not apart:
-            result[-1] = Unit(body, (*before.kinds, kinds), (*before.pivots, number))
+        # multipliers may be left out of an order, and come last
+        kinds = named.get(record.blocks[0]) or [tuple(b.kind for b in record.blocks)]
+        if kinds is before:
+            result[-1] = result[-1]._replace(pivots=(*result[-1].pivots, number))
         else:
-            result.append(Unit(body, (kinds,), (number,)))
-        factor = record.factor
+            result.append(Unit(number_of(tree.structure, record.blocks[0]), tuple(kinds), (number,)))
+        factor, before = record.factor, kinds
     return result
 
 
-def runs_of(units: list[Unit], tree: Tree) -> list[list[Unit]]:
-    """Units that repeat the same steps, together, but for blocks that one of the bodies does not have."""
-    runs: list[list[Unit]] = []
-    absent = {0: ("qdd", "fJ"), 6: ("fC",)}  # by the freedoms of a body's joint
-    for unit in units:
-        longest = max(runs[-1], key=lambda u: len(u.kinds)) if runs else unit
-        gone = (*absent.get(tree.dof[unit.body], ()), *absent.get(tree.dof[longest.body], ()))
-        if runs and unit.stripped(*gone) == longest.stripped(*gone):
-            runs[-1].append(unit)
-        else:
-            runs.append([unit])
-    return runs
+def _named(sequence: PivotSequence, tree: Tree) -> dict[Block, list[tuple[str, ...]]]:
+    """Kinds of the groups of a body that follow each other, one list of them for all their blocks.
+
+    An order names blocks that a body does not have, too, such as the joint of a fixed one.
+    """
+    found: dict[Block, list[tuple[str, ...]]] = {}
+    last: Any = None
+    kinds: list[tuple[str, ...]] = []
+    for group in sequence.groups:
+        for body in dict.fromkeys(name for _, name in group):
+            own = tuple(kind for kind, name in group if name == body)
+            if body != last or (tree.turn and own == ("fC",)):  # forces in turn are steps of their own
+                kinds = []
+            kinds.append(own)
+            last = body
+            found |= {Block(kind, body): kinds for kind in own}
+    return found
+
+
+def runs_of(units: list[Unit]) -> list[list[Unit]]:
+    """Units whose groups name the same kinds of blocks, one after another, together."""
+    return [list(run) for _, run in groupby(units, key=lambda unit: unit.kinds)]
 
 
 Steps = tuple[tuple[Unit, list[Member]], ...]
@@ -263,7 +272,7 @@ class Course(NamedTuple):
 
 def courses_of(values: Values, tree: Tree) -> list[Course]:
     """Before the pivots, forward, backward."""
-    runs = runs_of(units_of(values.program, tree), tree)
+    runs = runs_of(units_of(values.program, tree))
     if len(runs) > MOST:
         raise FoldingError(f"listing: {len(runs)} loops are too many to be read")
     by_event: dict[tuple[int, int], list[Member]] = defaultdict(list)
@@ -294,8 +303,7 @@ def loops_of(values: Values, tree: Tree, courses: list[Course]) -> list[Loop]:
 
 
 def _loop(values: Values, folder: Folder, course: Course) -> Loop:
-    longest = max((u.kinds for u, _ in course.steps), key=len)
-    kinds = tuple(" ".join(k) for k in longest)
+    kinds = tuple(map(" ".join, course.steps[0][0].kinds))
     return Loop(course.back, kinds, lines_of(values, folder, course.steps), course.bodies)
 
 
