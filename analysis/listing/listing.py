@@ -137,12 +137,9 @@ class Names:
         vector = "rhs" in family[1] or family[0] in VECTORIAL
         letters = VECTORS if vector else MATRICES
         known = {s.text for s in self.symbols.values()} | taken
-        for number in range(1, 1000):
-            for letter in letters:
-                name = letter if number == 1 else f"{letter}{number}"
-                if name not in known:
-                    return Symbol(name, name if number == 1 else f"{letter}_{{({number})}}", name)
-        raise AssertionError("there are letters enough")
+        names = (f"{letter}{number}" for number in ("", *range(2, 1000)) for letter in letters)
+        name = next(name for name in names if name not in known)
+        return Symbol(name, f"{name[0]}_{{({name[1:]})}}" if name[1:] else name, name)
 
 
 MATRIX, RIGHT = ("input", "K"), ("input", "r")

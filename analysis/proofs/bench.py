@@ -253,7 +253,8 @@ class Engine:
             if i.op == "input" and i.info[0] != "formula":
                 bench.enter(bench.name(*i.info), shapes[i.out], i.symmetric)
         self.refs: dict[str, Any] = {}
-        self.reading: Reading = Reading(bench.algebra, instructions, shapes, bench.name, self._entered)
+        given = bench.algebra, instructions, shapes, bench.name
+        self.reading: Reading = Reading(*given, lambda name: bench.polynomial(self.formulas[str(name)]))
 
     # -- what there is ------------------------------------------------------------------------
 
@@ -300,9 +301,6 @@ class Engine:
         self.refs[name] = ref
         self.bench.values[name] = self.reading(ref)
         return MatrixSymbol(name, *shape)
-
-    def _entered(self, body: Any) -> BlockPolynomial:
-        return self.bench.polynomial(self.formulas[body])
 
 
 def sum_of(terms: list[MatrixExpr], shape: tuple[int, int]) -> MatrixExpr:

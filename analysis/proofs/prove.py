@@ -51,17 +51,8 @@ def prove_one(name: str) -> Proof:
         verdict = all_of(claims) if claims else Verdict(UNDECIDED, "there is nothing to prove")
     except Exception as error:  # a statement that breaks is not proved; say so and go on
         claims, verdict = [], Verdict(FAILED, f"{type(error).__name__}: {error}")
-    return Proof(
-        s.name,
-        s.source,
-        s.says,
-        verdict.status,
-        time.perf_counter() - begin,
-        verdict.why,
-        len(claims),
-        verdict.readers,
-        verdict.symbols,
-    )
+    told = verdict.status, time.perf_counter() - begin, verdict.why
+    return Proof(s.name, s.source, s.says, *told, len(claims), verdict.readers, verdict.symbols)
 
 
 def prove(
