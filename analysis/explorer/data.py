@@ -248,7 +248,7 @@ def explorer_data(
         progress("certified answer")
         document["entries"] = entries
         proof = _certify(system, functions, document, orders is not None)
-        if n <= BODIES and isinstance(system, System):
+        if n <= BODIES and isinstance(system, System) and formats is not None:
             with suppress(ModelError, SizeError):
                 letters = Forms(system)
                 forms, document["forms"] = cache(letters.of), letters.texts
