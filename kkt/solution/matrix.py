@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
@@ -35,6 +34,9 @@ from ..tape.player import first_bad, number_of, played, run, signed, started
 from ..tape.tape import BackwardError, Elimination, Tape, lowered
 from ..tape.trace import kept
 
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
 NONE = Entries(*(np.zeros(x) for x in ((0, 6, 6), (0, 6, 6), (0, 6), (0, 6), (0, 6), (0,))))  # of (4)
 
 
@@ -42,6 +44,7 @@ NONE = Entries(*(np.zeros(x) for x in ((0, 6, 6), (0, 6, 6), (0, 6), (0, 6), (0,
 class Matrix(Shown):
     """A symmetric A in blocks, and b; see :func:`matrix`.
 
+    >>> import scipy.sparse as sp
     >>> A = sp.diags_array([1.0, 4.0, 1.0], offsets=[-1, 0, 1], shape=(3, 3))
     >>> made = pt.matrix(A, rhs=[6.0, 12.0, 14.0])
     >>> pt.eliminate(made, "natural").x.round(6).tolist()
@@ -203,6 +206,8 @@ def matrix(A: Any, blocks: Any = None, rhs: Any = None, *, name: str = "matrix")
 
 def _read(A: Any, name: str) -> tuple[sp.csc_array, str]:
     """The matrix in whatever form it is given, and its name."""
+    import scipy.sparse as sp
+
     if isinstance(A, str | Path):
         from scipy.io import mmread
 
