@@ -142,7 +142,9 @@ def _table(comparison: Comparison, orders: list[str], formats: list[str], shown:
         rows = {row.format: row for row in comparison.rows if row.order == order}
         yield order
         if costs:
-            yield from map(_number, _costs(rows.values()))
+            # costs do not depend on the format, but one that has no answer may not know them
+            row = max(rows.values(), key=lambda row: row.fill_blocks is not None)
+            yield from map(_number, (row.fill_blocks, row.fill_entries, row.flops, row.height))
         for name in formats:
             yield from _format_cells(rows.get(name))[:shown]
 
@@ -164,12 +166,6 @@ def _marks(comparison: Comparison) -> str:
     if not any(row.marked for row in comparison.rows):
         return ""
     return f"{STAR}, by the error or by what (4) leaves"
-
-
-def _costs(rows: Iterable[Row]) -> tuple[int | None, ...]:
-    """They do not depend on the format, but one that has no answer may not know them."""
-    row = max(rows, key=lambda row: row.fill_blocks is not None)
-    return row.fill_blocks, row.fill_entries, row.flops, row.height
 
 
 def _format_cells(row: Row | None) -> list[str | Text]:
