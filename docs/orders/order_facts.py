@@ -7,14 +7,12 @@ from functools import cache
 from typing import Any
 
 from counts_trees import chain_count, solve_exactly
-from flint import fmpq_mpoly
+from flint import Ordering, fmpq_mpoly, fmpq_mpoly_ctx
 
 from pivotree import kkt, orderings
 from pivotree.analysis.counts import FAMILIES as FAMILY_OF
 from pivotree.analysis.counts import KINDS as COUNTED
 from pivotree.analysis.counts import Count, count_robot, polynomial, text_of
-from pivotree.analysis.counts.polynomials import ring
-from pivotree.analysis.counts.table import SEARCHES
 from pivotree.kkt import SymbolicFactor
 from pivotree.kkt.structure import PAIR_FIRST
 
@@ -141,14 +139,14 @@ def halved(order: str, family: str) -> dict[str, fmpq_mpoly]:
     Empty for other orders, and where there is no chain.
     """
     robots = FAMILY_OF[family]
-    if not robots.chain or order.partition(":")[0] in SEARCHES:
+    if not robots.chain or order.startswith("random:"):
         return {}
     rows = [[1, h, 2**h - 1] for h in HALVED]
     totals = [count_robot(orderings.get(order), robots.system(row[-1])).total for row in rows]
     found = solve_exactly(rows, list(zip(*totals, strict=True))) or ()
-    terms = ((0, 0), (0, 1), (1, 0))
+    terms, ring = ((0, 0), (0, 1), (1, 0)), fmpq_mpoly_ctx.get(("n", "h"), Ordering.deglex)
     return {
-        kind: ring("n", "h").from_dict(dict(zip(terms, x, strict=True)))
+        kind: ring.from_dict(dict(zip(terms, x, strict=True)))
         for kind, x in zip(COUNTED, found, strict=False)
     }
 
