@@ -273,8 +273,8 @@ class Writer:
             return self.emit("same", (ref,), self.shape(ref), ref.value in self._symmetric)
 
     def shape(self, ref: Ref) -> tuple[int, int]:
-        rows, columns = self.shapes[ref.value]
-        return (columns, rows) if ref.transposed else (rows, columns)
+        shape = self.shapes[ref.value]
+        return shape[::-1] if ref.transposed else shape
 
     # -- leaves -------------------------------------------------------------------------------
 

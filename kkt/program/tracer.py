@@ -187,8 +187,8 @@ class Tracer:
         for members in groups:
             self.group(members)
         # the unknowns follow on the way back, those of the last group first
-        for finish in reversed(self.backward):
-            finish()
+        while self.backward:  # which else would keep this tracer, and it them, as a cycle
+            self.backward.pop()()
         return replace(
             self.write.program(self.plan.sequence.name, self.solution(), self.plan.groups),
             gain=self.rules.rank_update == "gain",
