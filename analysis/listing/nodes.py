@@ -72,11 +72,12 @@ def children(node: Any) -> tuple[Any, ...]:
 
 def within(thing: Any, kind: Any) -> Iterator[Any]:
     """All things of one kind in an expression, a line or a loop, one for each use."""
-    if isinstance(thing, kind):
-        yield thing
-    elif isinstance(thing, tuple):
-        for part in thing:
-            yield from within(part, kind)
+    waiting = [thing]
+    while waiting:
+        if isinstance(thing := waiting.pop(), kind):
+            yield thing
+        elif isinstance(thing, tuple):
+            waiting += thing[::-1]
 
 
 def leaves(node: Any) -> Iterator[Leaf]:

@@ -331,7 +331,7 @@ class Values:
             node = transpose(node)
         terms = node.terms if isinstance(node, Sum) and node.kind == "sum" else (Term(1, node),)
         sign *= self.members[value].sign
-        return Sum(tuple(term._replace(sign=sign * term.sign) for term in terms))
+        return Sum(terms if sign > 0 else tuple(term._replace(sign=-term.sign) for term in terms))
 
     def _ref(self, ref: Ref) -> tuple[int, Any]:
         """A use of a value: sign, expression."""
@@ -357,7 +357,7 @@ class Values:
                 inner = -inner
                 node = Sum(tuple(term._replace(sign=-term.sign) for term in node.terms))
             return sign * inner, transpose(node) if turned else node
-        return sign, leaf._replace(transposed=turned and not symmetric)
+        return sign, leaf._replace(transposed=True) if turned and not symmetric else leaf
 
     def _given(self, letter: str, place: int) -> tuple[Leaf, int]:
         """A block of (4) and its sign; G_ck has that of its side, minus on a loop's first body."""
@@ -436,7 +436,7 @@ class Values:
                 continue
             sign, node = self._ref(ref)
             if isinstance(node, Sum) and node.kind == "sum":
-                terms += [t._replace(sign=outer * sign * t.sign) for t in node.terms]
+                terms += [t if outer == sign else t._replace(sign=-t.sign) for t in node.terms]
             else:
                 terms.append(Term(outer * sign, node))
         return terms
