@@ -51,7 +51,7 @@ from pivotree.kkt.tape.tape import Tape
 
 from .. import listing
 from ..comparison.comparison import usual_of_matrices
-from ..comparison.row import REFERENCE_DIGITS, digits_of, marked
+from ..comparison.row import digits_of, marked
 from ..listing.listing import groups_of
 from ..listing.matrices import SAID
 from ..rounding.blame import blame
@@ -155,8 +155,13 @@ def _slices(sizes: list[int]) -> list[slice]:
     return [slice(start, end) for start, end in pairwise(ends)]
 
 
-def certified(system: System | Matrix, tape: Tape, formats: tuple[str, ...] = FORMATS) -> dict[str, Any]:
-    """Format -> qdd certified for the data rounded to it; or why there is none.
+def certified(
+    system: System | Matrix,
+    tape: Tape,
+    formats: Sequence[str] = FORMATS,
+    proofs: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Format -> qdd certified for the data rounded to it, kept among ``proofs``; or why there is none.
 
     To ``BEYOND`` bits more than the format has, of the size that errors are relative to.  One double
     holds them for a format that is shorter; float64 takes the sum of two.
@@ -170,8 +175,9 @@ def certified(system: System | Matrix, tape: Tape, formats: tuple[str, ...] = FO
         except (CertificationError, FormatError) as error:
             result[name] = {"why": str(error)}
             continue
-        zero = np.zeros(len(exact.qdd))
-        high = -exact.differences(zero)
+        if proofs is not None:
+            proofs[name] = exact
+        high = -exact.differences(np.zeros(len(exact.qdd)))
         step = float(np.ldexp(chosen.unit, np.frexp(exact.size)[1] - BEYOND))
         result[name] = {"size": exact.size}
         if chosen.unit**2 < UNIT:
@@ -243,11 +249,11 @@ def explorer_data(
         "orders": [],
         "notes": [],
     }
-    proof, forms = None, None
+    proof, forms, proofs = None, None, dict[str, Any]()
     if n <= WHOLE:
         progress("certified answer")
         document["entries"] = entries
-        proof = _certify(system, functions, document, orders is not None)
+        proof = _certify(system, functions, document, orders is not None, proofs)
         if n <= BODIES and isinstance(system, System) and formats is not None:
             with suppress(ModelError, SizeError):
                 letters = Forms(system)
@@ -259,7 +265,7 @@ def explorer_data(
 
     @cache
     def reference(name: str) -> Any:
-        return certify(system, REFERENCE_DIGITS, rounded_to=get_format(name), tape=proof)
+        return proofs.get(name) or certify(system, DIGITS, rounded_to=get_format(name), tape=proof)
 
     for function in functions:
         progress(function.name)
@@ -295,7 +301,9 @@ def _drawn(system: System | Matrix) -> tuple[int, dict[str, Any], dict[str, str]
     return n, structure_of(system.structure), told_letters(), entries
 
 
-def _certify(system: System | Matrix, functions: list[Order], document: Any, asked: bool) -> Tape | None:
+def _certify(
+    system: System | Matrix, functions: list[Order], document: Any, asked: bool, proofs: dict[str, Any]
+) -> Tape | None:
     """Adds the certified answer; returns its tape, ABM's of a robot, of a matrix the first that has one.
 
     Notes tell of orders that cannot go on.  Raises OrderError for one of a matrix that was asked for.
@@ -306,7 +314,7 @@ def _certify(system: System | Matrix, functions: list[Order], document: Any, ask
             tape = _traced(system, function)
             if not certain:
                 proof = tape
-                document["exact"] = certified(system, tape)
+                document["exact"] = certified(system, tape, proofs=proofs)
                 certain = any("why" not in found for found in document["exact"].values())
         except (CertificationError, OrderError, SingularError, SizeError) as error:
             if matrix and asked:
@@ -453,8 +461,7 @@ def measured(
     chosen = get_format(name)
     try:
         exact = reference(name)
-        more = {} if isinstance(system, Matrix) else {"reference": exact}
-        found = eliminate(system, tape, chosen, **more)
+        found = eliminate(system, tape, chosen, records=False)
     except PivotreeError as refusal:
         return {"failed": str(refusal)}
     error = None if found.failed_at else exact.error(found.qdd)
