@@ -197,7 +197,9 @@ class Longer:
         )
         if not len(own):
             return None
-        apart = apart_of(own, off, exact)
+        with np.errstate(all="ignore"):
+            size = np.maximum(np.abs(own), np.abs(exact))
+            apart = np.nan_to_num(np.where(size > 0.0, off / size, 0.0), nan=np.inf)
         wrong = apart >= NO_BIT
         at = int(np.argmax(wrong) if wrong.any() else np.argmax(apart))
         return Lost(int(tape.pivot_places[1][at]), own[at], exact[at], float(apart[at]))
@@ -239,13 +241,6 @@ class Longer:
             values = [(float(x), abs(float(x - y)), float(y)) for x, y in pairs]
         first, off, high = np.array(values, dtype=float).reshape(-1, 3).T
         return first, off, high
-
-
-def apart_of(own: Floats, off: Floats, exact: Floats) -> Floats:
-    """Distances of pivots to those of more digits, over the larger of the two."""
-    with np.errstate(all="ignore"):
-        size = np.maximum(np.abs(own), np.abs(exact))
-        return np.asarray(np.nan_to_num(np.where(size > 0.0, off / size, 0.0), nan=np.inf))
 
 
 def longer_name(chosen: Format) -> str:

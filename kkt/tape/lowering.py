@@ -230,7 +230,7 @@ class Known:
         def begins(before: Scalars, name: str) -> Scalars:
             return np.concatenate([before[:-1], before[-1] + starts([getattr(t, name).size for t in made])])
 
-        kinds = [self.kind(len(t.op)) for t in made]
+        kinds = [self.sizes.setdefault(len(t.op), len(self.sizes)) for t in made]
         shape = np.array([t.out.shape for t in made], dtype=np.int64).T
         self._packed = kernels.Packed(
             *(begins(old.first, "op"), joined("op"), joined("a"), joined("b")),
@@ -239,10 +239,6 @@ class Known:
             np.append(old.renames, [t.renames for t in made]),
         )
         return self._packed
-
-    def kind(self, size: int) -> int:
-        """The number of a size."""
-        return self.sizes.setdefault(size, len(self.sizes))
 
     def number(self, scalars: Scalars) -> int:
         """The pattern of zeros, ones and signs of a block, as a number."""
@@ -596,7 +592,7 @@ class Lowering(Patterns):
             interpreted(kernels.release)(self._regions, self._values, self._listed, value)
 
     def _allocate(self, size: int) -> int:
-        kind = self.known.kind(size)
+        kind = self.known.sizes.setdefault(size, len(self.known.sizes))
         self._require_lists()
         return int(interpreted(kernels.allocated)(self._regions, kind, size))
 
