@@ -154,7 +154,7 @@ def _gathering(shape: Shape) -> str:
     return f"""
 define internal i1 @gather(ptr %table, i64 %k, ptr %w) {{
 block:
-{_states(shape)}{text}  %bad = or {shape.mask} {bad}, zeroinitializer
+{_states(shape)}{text}  %bad = fcmp uno {shape.type} {bad}, {bad}
   %word = bitcast {shape.mask} %bad to i{shape.lanes}
   %any = icmp ne i{shape.lanes} %word, 0
   ret i1 %any
@@ -163,11 +163,11 @@ block:
 
 
 def _gather(shape: Shape, j: int, row: int, before: str, bad: str) -> tuple[str, str, str]:
-    """Code that copies input array j into rows, its last label, and the truth that a number is bad.
+    """Code that copies input array j into rows, its last label, and a sum that is nan for a bad number.
 
-    x - x is nan where x is infinite or nan.
+    x - x is nan where x is infinite or nan, and 0 elsewhere.
     """
-    T, mask = shape.type, shape.mask
+    T = shape.type
     text = _starts(shape, f"x{j}", shape.given[j])
     text += f"  %rows{j} = getelementptr {T}, ptr %w, i64 {row}\n"
     for name, rows, numbers in _squares(shape, f"x{j}", shape.given[j]):
@@ -185,11 +185,10 @@ def _gather(shape: Shape, j: int, row: int, before: str, bad: str) -> tuple[str,
   %{name}row{r} = add i64 %{name}, {r}
 {_place(T, f"{name}to{r}", f"rows{j}", f"{name}row{r}")}  store {T} {value}, ptr %{name}to{r}
   %{name}zero{r} = fsub {T} {value}, {value}
-  %{name}wrong{r} = fcmp uno {T} %{name}zero{r}, %{name}zero{r}
-  %{name}worse{r} = or {mask} {found}, %{name}wrong{r}
+  %{name}worse{r} = fadd {T} {found}, %{name}zero{r}
 """
             found = f"%{name}worse{r}"
-        held = f"  %{name}bad = phi {mask} [{bad}, %{before}], [{found}, %{name}loop]\n"
+        held = f"  %{name}bad = phi {T} [{bad}, %{before}], [{found}, %{name}loop]\n"
         text, before, bad = text + _loop(name, before, rows, held + read), f"{name}s", found
     return text, before, bad
 
@@ -303,6 +302,7 @@ def _transposed(shape: Shape, name: str, rows: list[str]) -> tuple[str, list[str
 
 PIECE = 4000  # operations in one function
 WIDE = {True: 3000, False: 1000}  # the same on vectors, by whether products may be fused with sums
+SHORT = 200  # operations in a piece of a program of several pieces, for few live registers
 BLOCKS = 2  # of states that go through each of several pieces in turn, since reading its code takes long
 HELD = 2000  # rows of a block at most, so that those of all blocks are at hand
 NEAR = 128  # rows to whose places instructions need one byte, before and behind a pointer
@@ -443,8 +443,8 @@ def _piece(
                 value = f"%n{i}"
             yield from store(value, inputs + i, f"o{i}")
 
-    # else LLVM may keep vectors that leave registers across two lines of the cache
-    aligned = f" alignstack({shape.lanes * shape.size})" if shape.lanes > 1 else ""
+    # vectors that leave registers, of which a long piece has many, else lie across two lines of the cache
+    aligned = f" alignstack({shape.lanes * shape.size})" if shape.lanes > 1 and piece > SHORT else ""
     yield f"define internal void @piece{part}({ARGUMENTS}) noinline{aligned} {{"
     if part == 0:
         for slot in sorted(s for s in wanted if s < first):

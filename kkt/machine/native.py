@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from . import store
 from .builtin import FEW, HELD, Builtin, builtin, known, symbols, text
-from .emission import PIECE, WIDE, Shape, driver, source_of
+from .emission import PIECE, SHORT, WIDE, Shape, driver, source_of
 from .recorder import ScalarProgram, depth_first
 
 LONG = 200_000  # operations beyond which short compile time matters more than fast code
 LONGEST = 1_000_000  # operations of machine code at most
-SHORT = 200  # operations in a piece of a program of several pieces, for few live registers
+HALVED = 600  # operations on vectors beyond which one piece may be two, for blocks of states in turn
+WAITING = 1 / 25  # of the operations, those in one sequence that wait for each other, from which it is two
 ROW = 64  # bytes, of the longest row of the work array
 
 
@@ -112,6 +113,8 @@ def compiled(
     if kept is None:
         if len(program) > piece:
             program, piece = depth_first(program), min(piece, SHORT)
+        elif lanes > 1 and len(program) > HALVED and program.depth > WAITING * len(program):
+            piece = len(program) // 2 + 1
         source = source_of(program, shape, piece)
         root = f"declare {shape.type} @llvm.sqrt.{shape.suffix}({shape.type})\n"
         code = _object(root + source.text + driver(shape, inputs, outputs, source), target)

@@ -245,6 +245,14 @@ class ScalarProgram:
         return Chunk(self.op, dst, self.a, self.b, np.zeros(len(self), dtype=np.int32))
 
     @property
+    def depth(self) -> int:
+        """Operations of the longest sequence in which each waits for the one before."""
+        depths = [0] * self.first
+        for a, b in zip(self.a.tolist(), self.b.tolist(), strict=True):
+            depths.append(1 + max(depths[a], depths[b]))
+        return max(depths)
+
+    @property
     def operations(self) -> dict[str, int]:
         """Counts of operations by kind; differences are counted as sums."""
         count = Counter(NAMES[op] for op in self.op.tolist())
