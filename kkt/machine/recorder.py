@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ from ..base.errors import Undefined
 from ..tape.emit import added, divided, multiplied
 
 SIN, COS = 5, 6  # operations beside those of a tape
+ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv)  # by ADD, SUB, MUL, DIV
 NAMES = ("add", "add", "mul", "div", "sqrt", "sin", "cos")  # under which operations are counted
 
 
@@ -205,15 +207,7 @@ def operate(op: int, x: float, y: float) -> float:
         raise Undefined(f"{x:.3g} is divided by 0")
     if op == SQRT and x < 0.0:
         raise Undefined(f"the root of {x:.3g} is taken")
-    if op == ADD:
-        return x + y
-    if op == SUB:
-        return x - y
-    if op == MUL:
-        return x * y
-    if op == DIV:
-        return x / y
-    return math.sqrt(x)
+    return math.sqrt(x) if op == SQRT else ARITHMETIC[op](x, y)
 
 
 Slots = NDArray[np.int32]
