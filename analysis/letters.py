@@ -145,7 +145,10 @@ class InLetters(Shown):
 
     def __init__(self, model: Model, letters: str | None) -> None:
         self.system, self.ring, self.entries, self.values = _in_letters(model, letters, LONGEST, FREEDOMS)
-        self.name = self.system.name
+        self.name, self._given = self.system.name, (model, letters)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return InLetters, self._given  # a ring of python-flint's cannot be pickled
 
     def facts(self) -> dict[str, Any]:
         return {"name": self.name, "letters": len(self.ring.own)}

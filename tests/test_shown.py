@@ -14,7 +14,9 @@ import pytest
 
 import pivotree as pt
 from pivotree.analysis import figures
+from pivotree.analysis.check import check
 from pivotree.analysis.report import robot_report
+from pivotree.analysis.simulation import Integration, simulate
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +44,7 @@ def test_a_line_says_what_there_is(system):
 
 def test_nonzeros_are_those_of_the_matrix():
     for tree in (pt.binary(4), pt.humanoid(), pt.chain(7)):
-        loops = [pt.contact(list(tree)[-1], (0.1, 0.0, 0.2))]
-        system = pt.build(tree, loops=loops)
+        system = pt.build(tree, loops=[pt.contact(list(tree)[-1], (0.1, 0.0, 0.2))])
         assert system.nonzeros == system.matrix.nnz
 
 
@@ -61,7 +62,6 @@ def test_results_with_rows_are_tables_of_text_of_html_and_of_pandas(system):
         assert [th.text for th in html.iter("th")] == head.split()
         assert len(list(html.iter("tr"))) == len(rows) + 1
     assert list(found.to_frame().flops) == [row.flops for row in found.rows]
-    assert len(repr(pt.trace(system, pt.orderings.get("abm")))) < 100
 
 
 def test_without_pandas_one_sentence_says_what_to_install(system, monkeypatch):
@@ -96,15 +96,36 @@ def test_a_notebook_shows_a_figure_at_two_pixels_for_one(system):
     assert len(np.unique(pixels.reshape(-1, 4), axis=0)) > 10
 
 
-def test_results_are_pickled_copied_and_compared(system):
-    kernel, proved = pt.compile(system.graph, "abm"), pt.certify(system, 40)
-    results = [kernel, proved, pt.eliminate(system, "abm"), pt.compare(system, ["abm"], ["float32"])]
-    parts = [system.structure, system.state, system.pattern, system.entries, pt.contact("j3", (0, 0, 0.1))]
-    for one in [*results, system, system.tree, pt.trace(system, "abm"), *parts]:
+RETURNED = {
+    "parts": lambda s: (s, s.tree, s.structure, s.state, s.pattern, s.entries, pt.contact("j3", (0, 0, 0.1))),
+    "orders": lambda s: (pt.orderings.get("abm"), plan := pt.plan("abm", s.structure), plan.sequence),
+    "records": lambda s: (pt.symbolic(pt.plan("abm", s.structure)), pt.trace(s, "abm"), pt.factor(s, "abm")),
+    "answers": lambda s: (one := pt.eliminate(s, "abm", refine=1), one.refinement, one.steps[0]),
+    "columns": lambda s: (pt.derivatives(s, "abm"), pt.joint_space_inverse(s, "abm"), pt.conditioning(s)),
+    "large": lambda s: (pt.inverse_dynamics(s, np.ones(3), "inverse_dynamics"), pt.solve_large(s, "abm")),
+    "tables": lambda s: (one := pt.compare(s, ["crbm"]), one.rows[0], pt.blame(s, "crbm"), pt.search(s)),
+    "proofs": lambda s: (pt.guarantee(s.graph, "abm"), pt.guarantee_qdd(s.graph, "abm")),
+    "letters": lambda s: (pt.closed_form(s.graph), pt.in_letters(s.graph)),
+    "checks": lambda s: (check(s.graph, "x", states=5), robot_report(s.graph, "x", ["abm"], states=3)),
+    "pictures": lambda s: (one := figures.Request(s), figures.block_state(one.symbolic), figures.LIGHT),
+    "matrices": lambda s: (one := pt.matrix(np.eye(4), [2, 2]), one.structure, pt.eliminate(one, "natural")),
+    "motions": lambda s: (simulate(s.graph, "abm", integration=Integration(seconds=0.1)),),
+}
+
+
+@pytest.mark.parametrize("kind", RETURNED)
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_returned_has_a_short_repr_and_is_pickled_copied_and_compared(system, kind):
+    for one in RETURNED[kind](pt.build(pt.chain(40)) if kind == "parts" else system):
+        assert len(repr(one)) < 500 and repr(one).count("\n") < 3, type(one)
         for other in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one), copy.copy(one)):
-            assert one in parts or repr(other) == repr(one)
-            assert one == one and one != other and len({one, other}) == 2
+            assert type(other) is type(one) and (one == one) is True and isinstance(one == other, bool)
+            assert repr(other) == repr(one) or " object at 0x" in repr(one)
+
+
+def test_a_pickled_kernel_and_a_certificate_answer_as_before(system):
+    kernel, proved = pt.compile(system.graph, "abm"), pt.certify(system, 40)
     state = np.ones((3, 4, kernel.N))
-    assert np.array_equal(pickle.loads(pickle.dumps(kernel))(*state), kernel(*state))
-    again = pickle.loads(pickle.dumps(proved))
-    assert again.decimals() == proved.decimals() and all(map(flint.arb.contains, again.qdd, proved.qdd))
+    again, found = pickle.loads(pickle.dumps((kernel, proved)))
+    assert np.array_equal(again(*state), kernel(*state)) and repr(again) == repr(kernel)
+    assert found.decimals() == proved.decimals() and all(map(flint.arb.contains, found.qdd, proved.qdd))

@@ -66,15 +66,15 @@ class Checked:
     states: int  # random ones
     searched: int
     distribution: str
-    rows: tuple[Row, ...]  # the best order, its C file, the other orders, programs, and the data
+    rows: tuple[Row, ...] = field(repr=False)  # the best order, its C file, other orders, programs, the data
     best: str  # the order to compute by
     subject: str  # the order or program that loses most, which is looked into
-    fault: str  # where that is lost, in a sentence
-    mends: tuple[Mend, ...]  # that were tried on it where it keeps too few, the cheapest that keep them first
-    root: str  # why no other root was tried; empty where one was
-    worst_state: dict[str, list[float]]  # q, qd, tau of the subject
+    fault: str = field(repr=False)  # where that is lost, in a sentence
+    mends: tuple[Mend, ...] = field(repr=False)  # tried where it keeps too few, the cheapest that do first
+    root: str = field(repr=False)  # why no other root was tried; empty where one was
+    worst_state: dict[str, list[float]] = field(repr=False)  # q, qd, tau of the subject
     seed: int  # of its worst random state
-    refused: dict[str, str] = field(default_factory=dict)  # orders that the robot does not allow
+    refused: dict[str, str] = field(default_factory=dict, repr=False)  # orders that the robot does not allow
 
     def row(self, name: str) -> Row:
         """A row by its name; StopIteration where there is none."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,7 @@ from pivotree.kkt.base.files import beside, check_file, made, stems
 from ..study import cells
 from .charts import error_bars, pivot_errors
 from .spy import before_after, compare_orders, filmstrip, spy
-from .style import RASTER_DPI, settings, theme
+from .style import RASTER_DPI, SCREEN, settings, theme
 from .tex import pmatrix
 
 # what would differ from one run to the next, or between versions of matplotlib, is left out
@@ -37,8 +37,8 @@ _METADATA: dict[str, dict[str, Any]] = {
 _SUFFIXES = (*_METADATA, ".tex")
 
 
-def save(figure: Figure | str, path: str | Path) -> Path:
-    """Write a figure (.png, .pdf, .svg) or the text of `pmatrix` (.tex); returns the path.
+def save(figure: Figure | str, path: str | Path, dpi: int = RASTER_DPI) -> Path:
+    """Write a figure (.png of ``dpi``, .pdf, .svg) or the text of `pmatrix` (.tex); returns the path.
 
     The file is written beside its place and then moved there, so that no half of it is ever
     seen.  Raises FormatError for another suffix or a folder that cannot be written to.
@@ -59,29 +59,20 @@ def save(figure: Figure | str, path: str | Path) -> Path:
         stream.write(figure.encode())
     else:
         check_file(path)  # before the drawing
-        with settings(), _without_font_dates():
+        fonts = logging.getLogger("fontTools.ttLib.tables._h_e_a_d")  # says of each that it has no date
+        with settings(), ExitStack() as after:
+            after.callback(fonts.setLevel, fonts.level)
+            fonts.setLevel(logging.ERROR)
             figure.savefig(
                 stream,
                 format=suffix[1:],
-                dpi=RASTER_DPI,
+                dpi=dpi if suffix == ".png" else RASTER_DPI,
                 metadata=_METADATA[suffix],
                 facecolor=figure.get_facecolor(),
             )
     with beside(path) as part:
         part.write_bytes(stream.getbuffer())
     return path
-
-
-@contextmanager
-def _without_font_dates() -> Iterator[None]:
-    """Fonts are embedded without dates, and fontTools says so for every one of them."""
-    logger = logging.getLogger("fontTools.ttLib.tables._h_e_a_d")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 def check_suffix(path: Path) -> str:
@@ -93,7 +84,7 @@ def check_suffix(path: Path) -> str:
 
 
 def write_all(comparison: Any, folder: str | Path) -> list[Path]:
-    """All figures of an ``analysis.Comparison``, each as PNG and PDF; returns their paths.
+    """All figures of an ``analysis.Comparison``, each as PDF and, for screens, PNG; returns their paths.
 
     >>> from pivotree.analysis.figures import write_all
     >>> table = pt.compare(pt.build(pt.chain(2)), ["abm"], ["float32"])
@@ -114,18 +105,22 @@ def write_all(comparison: Any, folder: str | Path) -> list[Path]:
         figures[f"pivot_errors_{format}"] = pivot_errors(results, title=f"{about}, {format}")
     figures |= {f"spy_{order}": before_after(factor) for order, factor in symbolics.items()}
     made(folder)
-    stem = stems(figures)
-    return [
-        save(figure, Path(folder) / f"{stem[name]}{suffix}")
-        for name, figure in figures.items()
-        for suffix in (".png", ".pdf")
-    ]
+    paths = []
+    for name, stem in stems(figures).items():
+        paths.append(save(figures[name], Path(folder) / f"{stem}.png", dpi=2 * SCREEN))
+        figures[name].set_layout_engine("none")  # it is laid out
+        paths.append(save(figures[name], Path(folder) / f"{stem}.pdf"))
+    return paths
 
 
 GRAPHS = ("natural", "reverse_cuthill_mckee", "minimum_degree", "minimum_fill")  # of a matrix
 USUAL = ("crbm", "abm", "virtual_work", "divide_and_conquer")  # where several orders are compared
 OF_MATRICES = ("spy", "before-after", "film", "orders")  # kinds that need no robot
 Progress = Callable[[str], None]
+
+
+def _silent(step: str) -> None:  # by its name it can be pickled
+    pass
 
 
 @dataclass(frozen=True)
@@ -146,7 +141,7 @@ class Request:
     style: str = "light"
     font: str = "stix"
     labels: tuple[tuple[str, str], ...] = ()  # orders, and what they are called in the figure
-    progress: Progress = field(default=lambda step: None, repr=False)
+    progress: Progress = field(default=_silent, repr=False)
     #: what has been measured, so that the same figure in another style does not measure again
     memory: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -251,19 +246,14 @@ def _pivots(r: Request) -> Figure:
     return pivot_errors(results, title="", among=r.orders or USUAL, **r.look)
 
 
-def _rows(r: Request, formats: tuple[str, ...]) -> list[dict[str, Any]]:
+def _digits(r: Request) -> Figure:
     from ..comparison import compare
 
     def compared() -> list[dict[str, Any]]:
         return [row.as_dict() for row in compare(r.system, names, formats, progress=r.progress).rows]
 
-    names = r.orders or USUAL
-    return r.once(("rows", names, formats), compared)
-
-
-def _digits(r: Request) -> Figure:
-    formats = tuple(dict.fromkeys((r.format, "float64")))
-    return error_bars(_rows(r, formats), title="", **r.look)
+    names, formats = r.orders or USUAL, tuple(dict.fromkeys((r.format, "float64")))
+    return error_bars(r.once(("rows", names, formats), compared), title="", **r.look)
 
 
 KINDS = {

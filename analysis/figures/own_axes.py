@@ -23,18 +23,20 @@ else:
 
 
 def axes_of(ax: Any, pictures: int = 1, title: str | None = None) -> list[Axes]:
-    """The axes that a user gives, one a picture, row after row; OrderError for anything else."""
+    """The axes that a user gives, one a picture, the rest switched off; OrderError for anything else."""
     found = list(dict.fromkeys(np.ravel(np.array(ax, dtype=object)).tolist()))
     for one in found:
         if not isinstance(one, Axes):
             raise OrderError(f"ax is {one!r}", remedy="give matplotlib's Axes, one a picture")
         if one.get_figure(root=True) is None:
             raise OrderError("ax is in no figure any more", remedy="give axes of a figure")
-    if len(found) != pictures:
+    if len(found) < pictures:
         raise OrderError("ax", f"there are {pictures} pictures and {len(found)} axes", "give one a picture")
     if title:
         raise OrderError("title", "axes of yours stand in a figure of yours", "call its suptitle")
-    return found
+    for spare in found[pictures:]:
+        spare.set_axis_off()
+    return found[:pictures]
 
 
 def size_of(ax: Axes) -> tuple[float, float]:

@@ -69,8 +69,8 @@ def before_after(
     """The matrix as given, in elimination order, beside all that the elimination makes of it.
 
     Figures of several pictures are drawn into ``ax``, where that holds matplotlib's axes, one a
-    picture, and return it.  Their figure must have its layout already; its title and its legend
-    are its owner's, and the first axes know the entries: ``figure.legend()``.
+    picture, and return it; axes beyond are switched off.  Their figure must have its layout already;
+    its title and its legend are its owner's, and the first axes know the entries: ``figure.legend()``.
 
     >>> from pivotree.analysis.figures import before_after
     >>> factor = pt.symbolic(pt.plan(pt.orderings.get("crbm"), pt.build(pt.chain(3)).structure))
@@ -100,8 +100,8 @@ def filmstrip(
 ) -> Own:
     """One matrix after some numbers of groups; what is new since the picture before is marked apart.
 
-    ``steps`` ascend, 0 being the matrix; where they are None, there are six of them, or one for
-    each of ``ax`` (:func:`before_after`), evenly spaced.  ``captions`` None tell the fill.
+    ``steps`` ascend, 0 being the matrix; where they are None, there are six of them, or one for each
+    of ``ax`` (:func:`before_after`), evenly spaced, or all there are.  ``captions`` None tell the fill.
 
     >>> from pivotree.analysis.figures import filmstrip
     >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(3)).structure))
@@ -121,8 +121,9 @@ def filmstrip(
 
 
 def stops(groups: int, frames: int) -> list[int]:
-    """At most ``frames`` numbers of groups from 0 to all, evenly spaced."""
-    return np.unique(np.linspace(0, groups, max(2, min(frames, groups + 1))).round()).astype(int).tolist()
+    """At most ``frames`` numbers of groups from 0 to all, evenly spaced; of one frame, all."""
+    few = min(frames, groups + 1)
+    return np.linspace(0 if few > 1 else groups, groups, few).round().astype(int).tolist()
 
 
 def compare_orders(

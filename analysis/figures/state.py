@@ -6,7 +6,7 @@ matrix.  Nothing is computed with values: a block is present where it may be non
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -45,12 +45,12 @@ class BlockState:
     symbolic: SymbolicFactor
     step: int  # groups eliminated so far
     since: int  # groups whose fill is no longer new
-    row: NDArray[np.int64]  # (E,) positions, row < col
-    col: NDArray[np.int64]  # (E,)
-    kind: NDArray[np.int8]  # (E,) ORIGINAL, FILL of an earlier step, or NEW
-    diagonal: NDArray[np.int8]  # (B,) ZERO, ORIGINAL, FILL or NEW
-    updated: NDArray[np.bool_]  # (B,) diagonal blocks that something has been added to
-    done: NDArray[np.bool_]  # (B,) rows and columns that are eliminated
+    row: NDArray[np.int64] = field(repr=False)  # (E,) positions, row < col
+    col: NDArray[np.int64] = field(repr=False)  # (E,)
+    kind: NDArray[np.int8] = field(repr=False)  # (E,) ORIGINAL, FILL of an earlier step, or NEW
+    diagonal: NDArray[np.int8] = field(repr=False)  # (B,) ZERO, ORIGINAL, FILL or NEW
+    updated: NDArray[np.bool_] = field(repr=False)  # (B,) diagonal blocks that something has been added to
+    done: NDArray[np.bool_] = field(repr=False)  # (B,) rows and columns that are eliminated
 
     @property
     def blocks(self) -> int:

@@ -29,8 +29,6 @@ FONTS: dict[str, dict[str, Any]] = {
     "stix": {"font.family": ["STIXGeneral", "DejaVu Sans"], "mathtext.fontset": "stix"},
     "sans": {"font.family": ["DejaVu Sans"], "mathtext.fontset": "dejavusans"},
 }
-
-
 STYLES = {"light": LIGHT, "dark": DARK}
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -113,20 +113,20 @@ class Loop:
 
     name: Hashable
     bodies: tuple[Hashable, Hashable]  # first and second; None is the world
-    R: Floats  # (2, 3, 3) orientation of the frame c on each of them
-    p: Floats  # (2, 3) its origin there [m]
-    C: Floats  # (6, m) directions in c that the second may not take relative to the first
-    free: Floats | None  # (3, d) axes in c about which it may turn; None where no gap is defined
+    R: Floats = field(repr=False)  # (2, 3, 3) orientation of the frame c on each of them
+    p: Floats = field(repr=False)  # (2, 3) its origin there [m]
+    C: Floats = field(repr=False)  # (6, m) directions in c that the second may not take relative to the first
+    free: Floats | None = field(repr=False)  # (3, d) axes in c about which it may turn; None: without a gap
     point: bool  # c has the second body's origin p[1] and the first's directions (a contact);
     #              else it is fixed on the first body
     baumgarte: tuple[float, float]  # a [1/s] and b [1/s^2] of gap'' + a gap' + b gap = 0
-    compliance: Floats  # (m,) c >= 0 in  G acceleration + c lambda = gamma
+    compliance: Floats = field(repr=False)  # (m,) c >= 0 in  G acceleration + c lambda = gamma
     numbers: tuple[int, ...]  # (m,) of the rows that are kept; a contact's normal is 0
     beside: Loop | None = None  # two other bodies, whose rows are added to these: coupled joints
     # ratio and offset [rad, m] of coupled joints whose positions keep q = ratio q_to + offset; None: any
     follows: tuple[float, float] | None = None
     # (6, d) directions whose rows follow from others wherever all loops are closed: not in (4)
-    implied: Floats | None = None
+    implied: Floats | None = field(default=None, repr=False)
 
     @property
     def rows(self) -> int:

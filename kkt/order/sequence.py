@@ -97,7 +97,7 @@ class PivotSequence:
     0
     """
 
-    groups: Sequence[Sequence[Block | tuple[str, Hashable]]]
+    groups: Sequence[Sequence[Block | tuple[str, Hashable]]] = field(repr=False)
     name: str = "order"
     source: str = ""
     rules: Rules = field(default_factory=Rules)
