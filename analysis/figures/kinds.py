@@ -86,6 +86,8 @@ def check_suffix(path: Path) -> str:
 def write_all(comparison: Any, folder: str | Path) -> list[Path]:
     """All figures of an ``analysis.Comparison``, each as PDF and, for screens, PNG; returns their paths.
 
+    Orders with the same blocks, as ABM and gain ABM, share a picture, whose caption names them.
+
     >>> from pivotree.analysis.figures import write_all
     >>> table = pt.compare(pt.build(pt.chain(2)), ["abm"], ["float32"])
     >>> sorted({path.stem for path in write_all(table, "pictures")})
@@ -95,15 +97,18 @@ def write_all(comparison: Any, folder: str | Path) -> list[Path]:
     about = f"{comparison.model}: {comparison.bodies} bodies, {comparison.dof} freedoms"
     figures = {"digits": error_bars(rows, title=about)}
     by_format: dict[str, dict[str, Any]] = {}
-    symbolics: dict[str, SymbolicFactor] = {}
+    alike: dict[tuple[bytes, ...], dict[str, SymbolicFactor]] = {}  # by their names
     for (order, format), result in comparison.eliminations.items():
-        # a refined answer has its order's pivots, and one picture serves both
-        symbolics.setdefault(result.symbolic.plan.sequence.name, result.symbolic)
+        one, plan = result.symbolic, result.symbolic.plan  # of a refined answer those of its order
+        key = tuple(x.tobytes() for x in (plan.blocks, plan.group, one.pivot, one.column_index))
+        alike.setdefault(key, {})[plan.sequence.name] = one
         if any(step.pivot_error is not None for step in result.steps):
             by_format.setdefault(format, {})[order] = result
     for format, results in by_format.items():
         figures[f"pivot_errors_{format}"] = pivot_errors(results, title=f"{about}, {format}")
-    figures |= {f"spy_{order}": before_after(factor) for order, factor in symbolics.items()}
+    for orders in alike.values():
+        first, told = next(iter(orders)), _listed(theme().named(x).replace(r"\$", "$") for x in orders)
+        figures[f"spy_{first}"] = before_after(orders[first], style=replace(theme(), labels=((first, told),)))
     made(folder)
     paths = []
     for name, stem in stems(figures).items():
@@ -117,10 +122,6 @@ GRAPHS = ("natural", "reverse_cuthill_mckee", "minimum_degree", "minimum_fill") 
 USUAL = ("crbm", "abm", "virtual_work", "divide_and_conquer")  # where several orders are compared
 OF_MATRICES = ("spy", "before-after", "film", "orders")  # kinds that need no robot
 Progress = Callable[[str], None]
-
-
-def _silent(step: str) -> None:  # by its name it can be pickled
-    pass
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ class Request:
     style: str = "light"
     font: str = "stix"
     labels: tuple[tuple[str, str], ...] = ()  # orders, and what they are called in the figure
-    progress: Progress = field(default=_silent, repr=False)
+    progress: Progress = field(default=logging.getLogger("pivotree").debug, repr=False)
     #: what has been measured, so that the same figure in another style does not measure again
     memory: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -217,8 +218,7 @@ def _spy(r: Request) -> Figure:
 
 
 def _film(r: Request) -> Figure:
-    groups = r.symbolic.plan.groups
-    chosen = None if r.step is None else sorted({0, r.step, groups})
+    chosen = None if r.step is None else sorted({0, r.step, r.symbolic.plan.groups})
     return filmstrip(r.symbolic, chosen, title="", zeros=True, **r.look)
 
 

@@ -271,8 +271,8 @@ def test_global_settings_stay_as_they_are(tmp_path):
 
 @pytest.mark.product
 def test_write_all(tmp_path):
-    comparison = analysis.compare(system_of("chain:2"), ["crbm", "abm"], ["float32"], refine=1)
-    assert len(comparison.rows) == 4  # refined answers share their order's picture
+    comparison = analysis.compare(system_of("chain:2"), ["crbm", "abm", "gain_abm"], ["float32"], refine=1)
+    assert len(comparison.rows) == 6  # refined answers share their order's picture, and gain_abm ABM's
     paths = figures.write_all(comparison, tmp_path)
     names = {"digits", "pivot_errors_float32", "spy_crbm", "spy_abm"}
     assert {p.name for p in paths} == {f"{n}{s}" for n in names for s in (".png", ".pdf")}
