@@ -23,7 +23,6 @@ MOST_PARAMETERS = 10
 LONGER = {
     "kkt/machine/kernel.py:compile": 83,
     "kkt/structure/symbolic.py:eliminated": 66,
-    "analysis/cli/commands/simulate.py:run": 81,
     "analysis/figures/spy.py:_panels": 71,
 }
 # Functions of more parameters, each with how many.  They are asked by users, who name what they

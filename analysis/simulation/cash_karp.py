@@ -16,6 +16,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, reduce
+from itertools import pairwise, starmap
 from operator import add
 from typing import Any
 
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from .motion import Record
 
 Rates = Callable[[NDArray[Any]], NDArray[Any]]  # (m, states) -> (m, states)
+Tick = Callable[[float], None]
 
 # Cash & Karp 1990: a_ij row by row, the fifth-order weights, and the fourth-order ones
 A = (
@@ -60,20 +62,20 @@ class CashKarp:
 
     def __call__(
         self,
-        rates: Rates,
+        rates: Rates | list[Rates],
         y: NDArray[Any],
         seconds: float,
-        settle: Callable[[NDArray[Any]], NDArray[Any]] = lambda y: y,
-        tick: Callable[[float], None] = lambda t: None,
+        settle: Rates = lambda y: y,
+        tick: Tick = lambda t: None,
     ) -> list[Record]:
         """Integrate from the rows of y (m, states), in their number type, to ``seconds``.
 
-        ``settle`` is applied to accepted states; ``tick`` is told the earliest time that has been
-        reached.
+        Several ``rates`` have as many rows each, one after another.  ``settle`` is applied to
+        accepted states; ``tick`` is told the earliest time that has been reached.
         """
-        run = _Run(self, y, seconds)
+        run = _Run(self, y, seconds, rates if isinstance(rates, list) else [rates])
         while run.alive.size:
-            run.advance(rates, settle)
+            run.advance(settle)
             tick(float(run.t[run.alive].min(initial=seconds)))
         return run.records()
 
@@ -81,42 +83,47 @@ class CashKarp:
 class _Run:
     """The starts that are under way, and what they have done."""
 
-    def __init__(self, method: CashKarp, y: NDArray[Any], seconds: float) -> None:
+    def __init__(self, method: CashKarp, y: NDArray[Any], seconds: float, rates: list[Rates]) -> None:
         m, clock = len(y), np.dtype(method.clock or y.dtype)
+        self.rates, self.ends = rates, np.arange(len(rates) + 1) * (m // len(rates))
         self.method, self.clock, self.seconds = method, clock, clock.type(seconds)
         self.y = y.copy()
         self.slope, self.scale = np.zeros_like(y), np.ones_like(y)  # of the step under way
         self.t = np.zeros(m, clock)
         self.h = np.full(m, method.first, clock)
         self.fresh = np.ones(m, dtype=bool)  # at the beginning of a step
-        self.evaluations = np.zeros(m, dtype=np.int64)
-        self.accepted = np.zeros(m, dtype=np.int64)
-        self.rejected = np.zeros(m, dtype=np.int64)
-        self.refused = np.zeros(m, dtype=np.int64)  # tries of the step under way
+        # the last are the tries of the step under way
+        self.evaluations, self.accepted, self.rejected, self.refused = np.zeros((4, m), dtype=np.int64)
         self.alive = np.arange(m)
         # who, and where each step began, its length, tries and end, and the state there; first the start
         begun = np.arange(m), self.t.copy(), self.h.copy(), self.refused.copy(), self.t.copy(), y.copy()
         self.steps: list[tuple[NDArray[Any], ...]] = [begun]
         self.failed: list[str | None] = [None] * m
 
-    def begin(self, who: NDArray[np.int64], rates: Rates) -> None:
+    def rates_of(self, who: NDArray[np.int64]) -> Rates:
+        """Slopes of the states of some starts, ascending, each by its own rates."""
+        each = zip(self.rates, pairwise(np.searchsorted(who, self.ends).tolist()), strict=True)
+        shares = [(rates, slice(*at)) for rates, at in each if at[1] > at[0]]
+        return lambda y: np.concatenate([rates(y[at]) for rates, at in shares] or [y])
+
+    def begin(self, who: NDArray[np.int64]) -> None:
         """Slopes and error scales of new steps, which no retry renews; the last step ends in time.
 
         The scale has the step as it was proposed, before it is cut to the time that is left.
         """
         y, t, h = self.y[who], self.t[who], self.h[who]
-        self.slope[who] = rates(y)
+        self.slope[who] = self.rates_of(who)(y)
         moved = self.slope[who] * h.astype(y.dtype)[:, None]
         self.scale[who] = np.abs(y).astype(float) + np.abs(moved).astype(float) + self.method.floor
         self.h[who] = np.where(t + h > self.seconds, self.seconds - t, h)
 
-    def advance(self, rates: Rates, settle: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
+    def advance(self, settle: Rates) -> None:
         """One try of every start that is under way."""
         who, method = self.alive, self.method
         with np.errstate(all="ignore"):  # what overflows ends its start, and is told
-            self.begin(who[self.fresh[who]], rates)
+            self.begin(who[self.fresh[who]])
             y, t, h, fresh = self.y[who], self.t[who], self.h[who], self.fresh[who]
-            after, error = stages(rates, y, self.slope[who], h.astype(y.dtype)[:, None])
+            after, error = stages(self.rates_of(who), y, self.slope[who], h.astype(y.dtype)[:, None])
             worst = np.abs(error / self.scale[who]).max(1, initial=0.0).astype(self.clock)
             worst = worst / self.clock.type(method.eps)
             good = worst <= 1.0
@@ -164,11 +171,11 @@ class _Run:
         order, ends = np.argsort(lane, kind="stable"), np.cumsum(1 + self.accepted)[:-1]
         counts = np.stack([self.evaluations, self.accepted, self.rejected], axis=1).tolist()
         each = zip(counts, self.failed, *(np.split(x[order], ends) for x in columns), strict=True)
-        rows = [
+        rows = (
             (*count, *(x.astype(float) for x in (t, y, start[1:], h[1:])), failed, tries[1:])
             for count, failed, start, h, tries, t, y in each
-        ]
-        return [Record(*row) for row in rows]
+        )
+        return [*starmap(Record, rows)]
 
 
 def stages(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from pivotree import kkt
 
-from .cash_karp import TINY, CashKarp
+from .cash_karp import TINY, CashKarp, Rates, Tick
 from .motion import Motion, Record
 
 RUNGE_KUTTA = ("RK45", "DOP853", "Radau")  # methods that go on from a corrected state
@@ -34,23 +33,16 @@ class Scipy:
 
     def __call__(
         self,
-        rates: Callable[[NDArray[Any]], NDArray[Any]],
+        rates: Rates,
         y: NDArray[Any],
         seconds: float,
-        settle: Callable[[NDArray[Any]], NDArray[Any]] = lambda y: y,
-        tick: Callable[[float], None] = lambda t: None,
+        settle: Rates = lambda y: y,
+        tick: Tick = lambda t: None,
     ) -> list[Record]:
         """Each row of y (m, states) by itself; rejected tries are not told by scipy."""
         return [self._one(rates, row, seconds, settle, tick) for row in y]
 
-    def _one(
-        self,
-        rates: Callable[[NDArray[Any]], NDArray[Any]],
-        y: NDArray[Any],
-        seconds: float,
-        settle: Callable[[NDArray[Any]], NDArray[Any]],
-        tick: Callable[[float], None],
-    ) -> Record:
+    def _one(self, rates: Rates, y: NDArray[Any], seconds: float, settle: Rates, tick: Tick) -> Record:
         from scipy import integrate
 
         def slope(t: float, state: NDArray[Any]) -> NDArray[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -129,12 +129,6 @@ class Motion:
         if position is None:
             position = np.zeros(int(system.tree.offset[-1]))
         return np.concatenate([self.kernel.configuration(position), system.state.qd])
-
-    def begun_at(self, y: Floats) -> Motion:
-        """The same kernel from another start (nx + N,), where contacts hold what they touch."""
-        if self.manifold is None:
-            return self
-        return replace(self, manifold=self.manifold.begun_at(y[: self.nx]))
 
     def rates(self, y: NDArray[Any]) -> NDArray[Any]:
         """(m, nx + N) in the type of y; the accelerations are formed in the kernel's format."""

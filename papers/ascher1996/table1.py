@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from pivotree import kkt
-from pivotree.analysis.simulation import Integration, Simulation, simulate
+from pivotree import kkt, orderings
+from pivotree.analysis.simulation import Integration, Motion, Simulation, side_by_side
 
 from ..item import Progress, Results, Value, picture, printed, value
 from ..measures import condition, counted, spread
@@ -64,11 +64,10 @@ def measure(
     integration = Integration(seconds, eps, state=state, clock=clock)
     found: dict[float, dict[str, Simulation]] = {}
     for r in ratios or tuple(said["r"]):
-        tree, found[r] = kkt.two_link(r, math.radians(tilt)), {}
-        for order in orders:
-            found[r][order] = ensemble(progress, tree, order, format, solver, integration, runs=runs)
+        tree = kkt.two_link(r, math.radians(tilt))
+        found[r] = ensemble(progress, tree, orders, format, solver, integration, runs)
         yield from (count(r, order, found[r], as_printed) for order in orders)
-        exact = ensemble(progress, tree, orders[0], "float64", solver, Integration(seconds, eps), runs=1)
+        (exact,) = ensemble(progress, tree, orders[:1], "float64", solver, Integration(seconds, eps)).values()
         kappa = float(condition(tree, exact.records[0].y[:, :2]).max())
         power = said["kappa"][said["r"].index(r)] if r in said["r"] else None
         words = {"r": f"{r:g}", "kappa": f"{kappa:.3g}", "none": "" if power else "not in the paper"}
@@ -82,23 +81,24 @@ def measure(
 def ensemble(
     progress: Progress,
     tree: Any,
-    order: str,
+    orders: tuple[str, ...],
     format: str,
     solver: str,
     integration: Integration,
-    **options: Any,
-) -> Simulation:
-    """Runs of an order, its joint-space inertia, where it leaves one, by a dense solver.
+    runs: int = 1,
+) -> dict[str, Simulation]:
+    """Runs of orders side by side, their joint-space inertia, where they leave one, by a dense solver.
 
-    ``order`` may name the frames that (4) is written in, as crbm@world.
+    An order may name the frames that (4) is written in, as crbm@world.
     """
-    name = tree.graph["name"]
-    pivots, _, frames = order.partition("@")
-    progress(f"{name}, {order} in {format}")
-    dense = solver if order.startswith("crbm") and "+" not in order else None
-    options |= {"solver": dense, "frames": frames or "own"}
-    options["tick"] = lambda t: progress(f"{name}, {order} in {format}: {t:.1f} s")
-    return simulate(tree, pivots, format, integration, **options)
+    what, motions = f"{tree.graph['name']} in {format}", []
+    for order in orders:
+        pivots, _, frames = order.partition("@")
+        name, _, own = pivots.partition("+")
+        dense = own or (solver if name.startswith("crbm") else None)
+        motions.append(Motion.of(tree, orderings.get(name), format, solver=dense, frames=frames or "own"))
+    begun, tick = [motion.start() for motion in motions], lambda t: progress(f"{what}: {t:.1f} s")
+    return dict(zip(orders, side_by_side(motions, begun, format, integration, runs, tick=tick), strict=True))
 
 
 def count(r: float, order: str, runs: dict[str, Simulation], as_printed: bool) -> Value:

@@ -97,18 +97,9 @@ def run(options: argparse.Namespace) -> int:
             for name in names:
                 what = f"{name} in {format}"
                 progress(f"{what}: compiling", len(found))
-                found.append(
-                    simulate(
-                        tree,
-                        name,
-                        format,
-                        integration,
-                        runs=options.runs,
-                        **given,
-                        manifold=manifold,
-                        tick=clock(progress, what, options.seconds, len(found)),
-                    )
-                )
+                tick = clock(progress, what, options.seconds, len(found))
+                more: dict[str, Any] = {"runs": options.runs, "manifold": manifold, "tick": tick}
+                found.append(simulate(tree, name, format, integration, **given, **more))
     said = verdict(found)
     if folder is not None:
         _draw(found, folder)
@@ -170,7 +161,7 @@ def _print(found: list[Any], said: str) -> None:
     first = found[0]
     out = console(sys.stdout, wide=True)
     heads = ("order", "format", "evaluations", "steps", "rejected", "operations each", "energy drift")
-    loops = ("gap", "its rate") if first.left else ()
+    heads = (*heads, *(("gap", "its rate") if first.left else ()), "s", "")
 
     def cells(simulation: Any) -> tuple[str, ...]:
         row = simulation.as_dict()
@@ -190,7 +181,6 @@ def _print(found: list[Any], said: str) -> None:
         )
 
     title = f"{first.model}: {first.seconds:g} s by {first.integrator}"
-    heads = (*heads, *loops, "s", "")
     caption = f"operations each: of one evaluation, {in_kernel('counted')}"
     words = ("order", "format", "")
     out.print(grid(title, heads, map(cells, found), words=words, wrapped=("",), caption=caption))

@@ -131,13 +131,13 @@ def test_every_step_is_the_books(number, eps):
 @pytest.mark.product
 @pytest.mark.parametrize("number", NUMBERS)
 def test_two_links_move_as_by_the_book(number):
-    """The motion of Table 1 of Ascher, Pai & Cloutier 1996, in a kernel, many starts together."""
-    motion = Motion.of(kkt.two_link(0.05), orderings.get("abm"), np.dtype(number).name)
-    first = motion.start().astype(number)
-    states = np.stack([first, first + number(1e-3), first - number(2e-3)])
-    records = CashKarp(1e-4)(motion.rates, states, 0.5)
-    for start, record in zip(states, records, strict=True):
-        book = Book(number, lambda y: motion.rates(np.array([y], dtype=number))[0], 1e-4)
+    """The motions of Table 1 of Ascher, Pai & Cloutier 1996, in kernels, starts of two orders together."""
+    orders = orderings.get("abm"), orderings.get("crbm")
+    motions = [Motion.of(kkt.two_link(0.05), order, np.dtype(number).name) for order in orders]
+    states = motions[0].start().astype(number) + np.array([[0.0], [1e-3], [-2e-3]] * 2, dtype=number)
+    records = CashKarp(1e-4)([motion.rates for motion in motions], states, 0.5)
+    for motion, start, record in zip(np.repeat(motions, 3), states, records, strict=True):
+        book = Book(number, lambda y, of=motion: of.rates(np.array([y], dtype=number))[0], 1e-4)
         assert book.odeint(start, 0.5) == "done"
         beside(book, record)
 
