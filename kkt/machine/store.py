@@ -176,20 +176,20 @@ def write(name: str, arrays: Arrays) -> None:
         with beside(top / f"{name}.npz") as part:
             part.touch(0o600, exist_ok=False)
             part.write_bytes(_checksum(name, data) + data)
-        _make_room(top)
+        if name.startswith("0"):  # one write of sixteen: it looks at every entry
+            _make_room(top)
 
 
 def _make_room(top: Path) -> None:
     entries = []
-    for path in top.glob("*.npz"):
-        if not ENTRY.fullmatch(path.name):  # other arrays of the user, in a folder of their choice
-            continue
+    for file in os.scandir(top):
         with suppress(OSError):  # removed by another process
-            status = path.stat()
-            entries.append((status.st_mtime, status.st_size, path))
+            if ENTRY.fullmatch(file.name):  # no other arrays of the user, in a folder of their choice
+                status = file.stat()
+                entries.append((status.st_mtime, status.st_size, file.path))
     left = sum(size for _, size, _ in entries)
     for _, size, path in sorted(entries):
         if left <= ROOM:
             return
-        path.unlink(missing_ok=True)
+        Path(path).unlink(missing_ok=True)
         left -= size
