@@ -48,20 +48,25 @@ def sizes(largest: int) -> list[int]:
 def curves(largest: int, rounds: int) -> Iterator[Curve | Row]:
     """Articulated bodies on two trees, beside solvers and a composite method on chains."""
     for name, make in TREES.items():
-        times, memory = [], []
+        times, whole, memory = [], [], []
         for n in sizes(largest):
             system = make(n)
             task = {"": lambda s=system: kkt.solve_large(s)}
-            times.append(float(np.median(in_turn(task, rounds)[""])))
+            task["whole"] = lambda n=n, make=make: kkt.solve_large(make(n))
+            taken = in_turn(task, rounds)
+            times.append(float(np.median(taken[""])))
+            whole.append(float(np.median(taken["whole"])))
             memory.append(float(_allocated(make, n)))
         for of, cost in (("time", times), ("memory", memory)):
             curve = Curve(of, f"ABM, {name}", sizes(largest), cost)
             yield curve
             yield _exponent(curve, f"exponent of {of}, ABM, {name}", LINEAR)
-        if largest > LARGE:  # where the call's fixed part is none of it
-            late = [k for k, n in enumerate(sizes(largest)) if n >= LARGE]
-            rest = Curve("time", "", [sizes(largest)[k] for k in late], [times[k] for k in late])
-            yield _exponent(rest, f"exponent of time, ABM, {name}", LINEAR)
+        if largest > LARGE:  # where the call's fixed part is none of it; and the whole from 1000 on, too
+            what, wholly = f"exponent of time, ABM, {name}", f"exponent of time from arrays to qdd, {name}"
+            for work, cost, least in (what, times, LARGE), (wholly, whole, 1000), (wholly, whole, LARGE):
+                late = [k for k, n in enumerate(sizes(largest)) if n >= least]
+                rest = Curve("time", "", [sizes(largest)[k] for k in late], [cost[k] for k in late])
+                yield _exponent(rest, work, LINEAR)
         yield peak(name, largest)
     for name, most in (("CHOLMOD L D L^T, ABM order", largest), ("SuperLU, default", min(largest, 100_000))):
         yield from _solver(name, sizes(most), rounds)
