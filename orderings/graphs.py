@@ -5,87 +5,108 @@ pivot is zero before; a saddle point's multipliers so come after their variables
 left are zero, or an order does not wait, two unknowns are one pivot of 2 x 2, [x b; b 0].
 """
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from pivotree.kkt import Order, OrderError, Partition, Structure
+import numpy as np
+
+from pivotree.kkt import OrderError, Structure
+
+from .registry import order
 
 if TYPE_CHECKING:
     import networkx as nx
 
-    Choice = Callable[[nx.Graph[Any], Hashable], Any]
+Choice = Callable[["nx.Graph[Any]", Hashable], Any]
+ATTEMPTS = 20  # to place zero blocks of several unknowns, where one takes another's last chance
 
 
-def groups(structure: Partition, cost: "Choice", waits: bool = True) -> list:
+def groups(structure: Structure, cost: Choice, waits: bool = True) -> list:
     """One block after another: the feasible one of least cost in the graph that is left.
 
-    A zero block waits until those that are gone give it as much rank as it has unknowns.  Where none is
-    feasible, or zeros do not wait, a zero z is a pivot with the cheapest x beside it; z's other neighbours
-    then meet each other, unless x is zero, too, and those of x.  Raises OrderError for blocks of several
-    unknowns that would have to be such a pair.
+    A block is feasible where it is regular with those that are gone, whatever numbers they hold.  Where
+    none is, or zeros do not wait, a zero z is a pivot with the cheapest x beside it.  Blocks that an attempt
+    leaves, since none is feasible, come first in the next, and no attempt leaves the same ones again.
+    Raises OrderError for a matrix that is singular whatever its numbers, and for blocks left at last.
     """
-    graph, direct, place = structure.graph.copy(), structure.graph.copy(), structure.index
-    size, own = (dict(graph.nodes(data=what)) for what in ("size", "diagonal"))
-    rank: dict[Hashable, set] = {k: set() for k in graph}  # of a zero block: (block that is gone, unknown)
-    ready = {k for k in graph if own[k]}
-    result: list = []
+    import networkx as nx
+    from scipy.sparse import csgraph
+
+    size, place = structure.graph.nodes(data="size"), structure.index
+    of = np.repeat(np.arange(structure.n), structure.dof)
+    coupled = structure.graph.copy()
+    coupled.add_edges_from((k, k) for k, own in coupled.nodes(data="diagonal") if own)
+    blocks = nx.to_scipy_sparse_array(coupled, structure.names, weight=None, format="csr")
+    entries = blocks[of][:, of]
+
+    def regular(some: Collection[Hashable]) -> bool:
+        """Whether each row of some blocks has an entry in a column of its own."""
+        rows = np.isin(of, [place[k] for k in some]).nonzero()[0]
+        return csgraph.structural_rank(entries[rows][:, rows]) == len(rows)
+
+    if not regular(structure.names):
+        raise OrderError("the matrix is singular whatever its numbers", remedy="give one of full rank")
+    first, dead = set[Hashable](), set[frozenset]()
+    for _ in range(ATTEMPTS):
+        result, left = _attempt(structure, cost, waits, regular, first, dead)
+        if not left:
+            return result
+        dead |= {left} if left <= first else set()
+        first |= left
+    large = max(left, key=lambda k: size[k])
+    raise OrderError(
+        f"block {large!r} of {size[large]} unknowns is zero, and so is what is left beside it",
+        remedy="leave out blocks=, or cut such blocks into rows: two rows are a pivot of 2 x 2",
+    )
+
+
+def _attempt(
+    structure: Structure, cost: Choice, waits: bool, regular: Callable, first: set, dead: set
+) -> tuple[list, frozenset]:
+    """Groups, blocks of ``first`` as early as may be, and what is left, which is none of ``dead``."""
+    graph, place = structure.graph.copy(), structure.index
+    filled = own = {k for k, own in graph.nodes(data="diagonal") if own}
+    single = {k for k, size in graph.nodes(data="size") if size == 1}
+    singular: set[tuple] = set()  # groups that are, until a neighbour is gone
     known: dict[Hashable, Any] = {}  # costs, until an edge of a neighbour is new
+    result: list = []
 
-    def worth(k: Hashable) -> Any:
-        if k not in known:
-            known[k] = cost(graph, k), place[k]
-        return known[k]
-
-    def pivot(k: Hashable) -> list:
-        beside = [x for x in graph[k] if size[x] == 1] if size[k] == 1 and k not in ready else []
-        return [*([min(beside, key=worth)] if beside else []), k]
-
-    def give(k: Hashable, more: set, less: set) -> None:
-        rank[k] = (rank[k] | more) - less
-        (ready.add if own[k] or len(rank[k]) >= size[k] else ready.discard)(k)
-
-    def use(k: Hashable) -> None:
-        """What a zero takes is no other's; those that shared it may have what else it could have taken."""
-        taken = set() if own[k] else set(sorted(rank[k], key=lambda x: (place[x[0]], x[1]))[: size[k]])
-        for other in [other for other in graph if rank[other] & taken] if taken else ():
-            give(other, rank[k], taken)
-        for other in set(direct[k]) & graph.nodes:
-            give(other, {(k, i) for i in range(size[k])}, set())
+    def worth(group: tuple) -> Any:
+        for k in group:
+            if k not in known:
+                known[k] = cost(graph, k), place[k]
+        return first.isdisjoint(group), waits and len(group) > 1, *(known[k] for k in reversed(group))
 
     while len(graph):
-        found = [pivot(k) for k in (ready if waits and ready else graph)]
-        feasible = [group for group in found if len(group) == 2 or group[0] in ready]
-        if not feasible and (large := [k for k in graph if size[k] > 1]):
-            raise OrderError(
-                f"block {large[0]!r} of {size[large[0]]} unknowns is zero, and so is what is left beside it",
-                remedy="leave out blocks=, or cut such blocks into rows: two rows are a pivot of 2 x 2",
-            )
-        group = min(feasible or found, key=lambda group: [worth(k) for k in reversed(group)])
-        through = set(graph[group[-1]]) - set(group)
-        near = set(graph[group[0]]) - set(group)
-        full = through if group[0] in ready else set()
+        offers: set[tuple] = {(k,) for k in filled} - singular
+        if first or not (waits and offers):
+            hollow = single.difference(filled).intersection(graph)
+            offers |= {(x, z) for z in hollow for x in single.intersection(graph[z])} - singular
+        if dead:
+            offers = {group for group in offers if frozenset(graph).difference(group) not in dead}
+        if not offers:
+            break
+        group = min(offers, key=worth)
+        if not (own.issuperset(group) or regular(place.keys() - graph.nodes | {*group})):
+            singular.add(group)
+            continue
+        result.append(list(group))
+        through, near = (set(graph[k]).difference(group) for k in (group[-1], group[0]))
+        full = through if group[0] in filled else set()  # neighbours of z meet unless x is zero, too
         graph.add_edges_from([*combinations(full, 2), *((a, b) for a in through for b in near - {a})])
-        if group[0] in ready:
-            for k in group:
-                use(k)
-        else:  # [0 b; b 0], or a pivot that is refused
-            ends = [set(direct[k]) & graph.nodes - set(group) for k in group]
-            direct.add_edges_from((a, b) for a in ends[0] for b in ends[-1] - {a})
-            for k in ends[0] & ends[-1]:
-                give(k, {(x, 0) for x in group}, set())
+        filled = (filled | full | through & near).difference(group)
         graph.remove_nodes_from(group)
-        ready -= set(group)
-        for k in {*through, *near}:
+        singular = {other for other in singular if (through | near).isdisjoint(other)}
+        for k in through | near:
             for other in (k, *graph[k]):
                 known.pop(other, None)
-        result.append(group)
-    return result
+    return result, frozenset(graph)
 
 
-def in_turn(structure: Partition, order: Iterable[Hashable]) -> list:
+def in_turn(structure: Structure, turns: Iterable[Hashable]) -> list:
     """Blocks in an order that is given, but for those that must wait."""
-    turn = {k: i for i, k in enumerate(order)}
+    turn = {k: i for i, k in enumerate(turns)}
     return groups(structure, lambda graph, k: turn[k])
 
 
@@ -94,59 +115,50 @@ def degree(graph: "nx.Graph[Any]", k: Hashable) -> int:
     return sum(graph.nodes[near]["size"] for near in graph[k])
 
 
-def _partition(structure: Structure, name: str) -> Partition:
-    if not isinstance(structure, Partition):
-        raise OrderError(f"order {name!r}", "is of matrices (pt.matrix)", "use minimum_degree for a robot")
-    return structure
+@order("minimum_fill", source="Tinney & Walker 1967, scheme 3")
+def minimum_fill(structure: Structure) -> list:
+    """The block whose elimination makes the fewest new couplings."""
 
-
-def _minimum_fill(structure: Structure) -> list:
-    """The block whose elimination makes the fewest new couplings (Tinney & Walker 1967, scheme 3)."""
-
-    def fill(graph: "nx.Graph", k: Hashable) -> int:
+    def fill(graph: "nx.Graph[Any]", k: Hashable) -> int:
         near = list(graph[k])
         return len(near) * (len(near) - 1) // 2 - graph.subgraph(near).number_of_edges()
 
-    return groups(_partition(structure, "minimum_fill"), fill)
+    return groups(structure, fill)
 
 
-def _reverse_cuthill_mckee(structure: Structure) -> list:
+@order("reverse_cuthill_mckee", source="Cuthill & McKee 1969")
+def reverse_cuthill_mckee(structure: Structure) -> list:
     """Small bandwidth (Cuthill & McKee 1969; George 1971), as scipy finds it."""
     import networkx as nx
-    from scipy.sparse.csgraph import reverse_cuthill_mckee
+    from scipy.sparse import csgraph
 
-    own = _partition(structure, "reverse_cuthill_mckee")
-    table = nx.to_scipy_sparse_array(own.graph, nodelist=own.names, format="csr")
-    found = reverse_cuthill_mckee(table, symmetric_mode=True)
-    return in_turn(own, [own.names[k] for k in found.tolist()])
-
-
-def _bunch_kaufman(structure: Structure) -> list:
-    """The fewest unknowns beside it, a zero not waiting: it is a pivot of 2 x 2 with one beside it."""
-    return groups(_partition(structure, "bunch_kaufman"), degree, waits=False)
+    table = nx.to_scipy_sparse_array(structure.graph, nodelist=structure.names, format="csr")
+    found = csgraph.reverse_cuthill_mckee(table, symmetric_mode=True)
+    return in_turn(structure, [structure.names[k] for k in found.tolist()])
 
 
-def _nested_dissection(structure: Structure) -> list:
+@order("nested_dissection", source="George 1973; METIS")
+def nested_dissection(structure: Structure) -> list:
     """A few blocks cut the graph in halves and come last, and so on (George 1973), as METIS finds them."""
-    own = _partition(structure, "nested_dissection")
+    near = [[structure.index[k] for k in structure.graph[name]] for name in structure.names]
     try:
         import pymetis
     except ImportError:
         raise OrderError(
             "order 'nested_dissection'", "needs METIS", "python -m pip install pymetis, or use minimum_degree"
         ) from None
-    near = [[own.index[k] for k in own.graph[name]] for name in own.names]
-    if not own.graph.number_of_edges():
-        return in_turn(own, own.names)
-    found: Any = pymetis.nested_dissection(adjacency=near)[0]
-    return in_turn(own, [own.names[int(k)] for k in found])
+    found: Any = pymetis.nested_dissection(adjacency=near)[0] if any(near) else range(structure.n)
+    return in_turn(structure, [structure.names[int(k)] for k in found])
 
 
-GRAPHS: dict[str, Order] = {
-    "minimum_fill": Order(_minimum_fill, "minimum_fill", "Tinney & Walker 1967, scheme 3"),
-    "reverse_cuthill_mckee": Order(_reverse_cuthill_mckee, "reverse_cuthill_mckee", "Cuthill & McKee 1969"),
-    "nested_dissection": Order(_nested_dissection, "nested_dissection", "George 1973; METIS"),
-    "bunch_kaufman": Order(_bunch_kaufman, "bunch_kaufman", "Bunch & Kaufman 1977, on structure alone"),
+@order("bunch_kaufman", source="Bunch & Kaufman 1977, on structure alone")
+def bunch_kaufman(structure: Structure) -> list:
+    """The fewest unknowns beside it, a zero not waiting: it is a pivot of 2 x 2 with one beside it."""
+    return groups(structure, degree, waits=False)
+
+
+GRAPHS = {
+    found.name: found for found in (minimum_fill, reverse_cuthill_mckee, nested_dissection, bunch_kaufman)
 }
 """Orders of matrices by name, beside ``natural`` and ``minimum_degree``, which robots have, too.
 

@@ -142,8 +142,5 @@ def varied(order: Any, **rules: str) -> Order:
 
 def _by_text(names: Iterable[Any]) -> dict[str, Any]:
     """Names by their text, and pairs by their parts' too."""
-    result: dict[str, Any] = {}
-    for name in names:
-        text = " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
-        result |= {text: name, str(name): name}
-    return result
+    spaced = {" ".join(map(str, name)): name for name in names if isinstance(name, tuple)}
+    return spaced | {str(name): name for name in names}

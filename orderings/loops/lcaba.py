@@ -1,7 +1,7 @@
 """ABM of closed loops, bodies by what loops tie them to (LCABA; Sathya & Carpentier 2026)."""
 
-from collections.abc import Hashable, Iterable
-from itertools import permutations
+from collections.abc import Hashable
+from itertools import combinations
 
 from pivotree.kkt import Structure
 
@@ -22,9 +22,11 @@ def _least_tied(structure: Structure) -> list[Hashable]:
 
     A body that goes hands its ties to its parent, and ties those that it was tied to.
     """
-    tied: dict[Hashable, set[Hashable]] = {k: set() for k in structure.names}
+    import networkx as nx  # not by those who only ask for an order's name
+
+    tied = nx.empty_graph(structure.names)
     for c in structure.constraints:
-        _tie(tied, structure.tied(c))
+        tied.add_edges_from(combinations(structure.tied(c), 2))
     waiting = {k: len(structure.children(k)) for k in structure.names}
     tips = [k for k in reversed(structure.names) if not waiting[k]]
     found = []
@@ -33,18 +35,11 @@ def _least_tied(structure: Structure) -> list[Hashable]:
         tips.remove(k)
         found.append(k)
         parent = structure.parent_of(k)
-        others = tied.pop(k)
-        for other in others:
-            tied[other].discard(k)
-        _tie(tied, others if parent is None else others | {parent})
+        others = {*tied[k], *([] if parent is None else [parent])}
+        tied.remove_node(k)
+        tied.add_edges_from(combinations(others, 2))
         if parent is not None:
             waiting[parent] -= 1
             if not waiting[parent]:
                 tips.insert(0, parent)
     return found
-
-
-def _tie(tied: dict[Hashable, set[Hashable]], bodies: Iterable[Hashable]) -> None:
-    """Each of these bodies to all others of them."""
-    for one, other in permutations(bodies, 2):
-        tied[one].add(other)
