@@ -31,7 +31,7 @@ OF_FILES: Shapes = {"gravity": (3,)}
 CHARACTERS, TERMS, POWER, DEGREE = 200, 1000, 10, 40  # of a text, at most
 LEAST, LARGEST = 1e-30, 1e30  # of its numbers
 ODD = re.compile(r"[^\w.+*/() -]", re.ASCII)
-WANTED = f"give names, numbers, + - * /, brackets and powers up to {POWER}"
+WANTED = f"give names, finite numbers, + - * /, brackets and powers up to {POWER}"
 
 
 class Part(NamedTuple):
@@ -69,6 +69,10 @@ def load_letters(spec: str | os.PathLike[str], **options: Any) -> nx.DiGraph[Any
                     continue  # numbers, or what the reader refuses
                 where = f"body {fields.get('name')!r}: " * of_body + f"field {field!r}"
                 parts = [parsed(x, where) if isinstance(x, str) else x for x in value.flat]
+                if field == "mass" and not parts[0].expand():
+                    raise ModelError(
+                        f"{where} is {fields[field]!r}, which is zero", remedy="give 0 for no mass"
+                    )
                 letters = np.array(parts, dtype=object).reshape(shape)
                 name = {"inertia_com": "inertia"}.get(field, field)  # in a tree
                 found.append((fields.get("name") if of_body else None, name, letters))
@@ -121,11 +125,9 @@ def _part(node: ast.expr) -> Part:
 
     made = None
     match node:
-        case ast.Name(id=name):
+        case ast.Name(id=name) if name.lower() not in ("inf", "infinity", "nan"):
             return Part(sympy.Symbol(name), 1, 1)
-        case ast.Constant(value=bool()):
-            pass
-        case ast.Constant(value=int() | float() as x) if x == 0 or LEAST <= x <= LARGEST:
+        case ast.Constant(value=x) if type(x) in (int, float) and (x == 0 or LEAST <= x <= LARGEST):
             exact = Fraction(repr(x))  # the shortest decimal of a float
             made = Part(sympy.Rational(exact.numerator, exact.denominator), 1, 1)
         case ast.UnaryOp(op=ast.UAdd(), operand=inner):

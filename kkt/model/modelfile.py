@@ -266,7 +266,7 @@ def _tree(document: dict[str, Any]) -> nx.DiGraph[Any]:
 
 def _or_letters(value: Any) -> str:
     """What is wanted instead of a text, and what reads texts."""
-    read = "numbers, or read letters by pivotree solve FILE --symbolic or pt.closed_form(FILE)"
+    read = "numbers, or read letters by pivotree solve FILE --symbolic or pivotree prove FILE --order A,B"
     return read if odd_in(value) == "a text" else ""
 
 
