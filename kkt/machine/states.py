@@ -106,7 +106,7 @@ class Fields:
                 raise ModelError(
                     "state",
                     f"field {name!r} holds {array[state][tuple(at)]} at {at}, state {state}",
-                    "give finite numbers",
+                    f"give finite numbers in the range of {array.dtype}",
                 )
 
     def shaped(self, values: NDArray[Any]) -> Any:

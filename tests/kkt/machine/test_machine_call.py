@@ -308,7 +308,7 @@ def test_what_is_wrong_in_a_call_is_one_sentence():
         ((x, qd[:1]), "field 'qd' has shape"),
         ((x, qd, 1.0), "field 'tau' has shape"),
         ((x, qd * np.nan), "field 'qd' holds nan at"),
-        ((np.stack([x, x * np.inf]), qd), "state 1; give finite"),
+        ((np.stack([x, x * np.inf]), qd), "state 1; give finite numbers in the range of float64"),
         ((np.stack([x] * 3), np.stack([qd] * 2)), "has 2 states, and another 3"),
         ((x, qd, qd + 1j), "field 'tau' holds no real numbers"),
         (("x", qd), "field 'x' holds no real numbers"),
