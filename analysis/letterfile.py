@@ -127,7 +127,7 @@ def _part(node: ast.expr) -> Part:
     match node:
         case ast.Name(id=name) if name.lower() not in ("inf", "infinity", "nan"):
             return Part(sympy.Symbol(name), 1, 1)
-        case ast.Constant(value=x) if type(x) in (int, float) and (x == 0 or LEAST <= x <= LARGEST):
+        case ast.Constant(int() | float() as x) if type(x) is not bool and (not x or LEAST <= x <= LARGEST):
             exact = Fraction(repr(x))  # the shortest decimal of a float
             made = Part(sympy.Rational(exact.numerator, exact.denominator), 1, 1)
         case ast.UnaryOp(op=ast.UAdd(), operand=inner):

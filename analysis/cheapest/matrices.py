@@ -16,17 +16,12 @@ from pivotree.kkt import Matrix, OrderError, Partition, PivotSequence, Rules, Sy
 from pivotree.kkt.order.sequence import as_sequence
 from pivotree.kkt.solution.matrix import tape_of
 from pivotree.orderings import GRAPHS, get
-from pivotree.orderings.graphs import groups
+from pivotree.orderings.graphs import degree, groups
 
 DRAWN, WORK = 12, 60_000  # greedy orders of each rule, of so many squared blocks in all
 STARTS, MOVES = 4, 500  # orders whose blocks are moved, and moves of each
 Order = tuple[tuple[tuple[str, Hashable], ...], ...]  # groups of blocks
 Counted = list[tuple[str, PivotSequence, int]]  # name, sequence, operations
-
-
-def degree(graph: Any, k: Hashable) -> tuple[int, ...]:
-    """Blocks that are coupled with one that is left."""
-    return (len(graph[k]),)
 
 
 def fill(graph: Any, k: Hashable) -> tuple[int, ...]:
@@ -35,9 +30,9 @@ def fill(graph: Any, k: Hashable) -> tuple[int, ...]:
     return len(near) * (len(near) - 1) // 2 - graph.subgraph(near).number_of_edges(), len(near)
 
 
-def drawn(rule: Any, draw: Random, graph: Any, k: Hashable) -> tuple[float, ...]:
+def drawn(rule: Any, draw: Random, graph: Any, k: Hashable) -> tuple[Any, float]:
     """A rule whose ties fall as they are drawn."""
-    return (*rule(graph, k), draw.random())
+    return rule(graph, k), draw.random()
 
 
 def largest_front(factor: SymbolicFactor) -> int:
@@ -108,8 +103,10 @@ def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Co
     for name in ("natural", "minimum_degree", *GRAPHS):
         try:
             registered = as_sequence(get(name), structure)
-        except OrderError:  # METIS is not installed
-            continue
+        except OrderError:
+            if name == "natural":
+                raise
+            continue  # METIS is not installed
         order = of(registered.groups)
         count(name, PivotSequence(list(order), name, registered.source))
         cost(order)

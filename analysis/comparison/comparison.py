@@ -77,9 +77,8 @@ class Comparison(Tabled):
     )
 
     def facts(self) -> dict[str, Any]:
-        return {"name": self.model, **dict(zip(self.counted, (self.bodies, self.dof), strict=True))} | {
-            "rows": len(self.rows)
-        }
+        counts = zip((*self.counted, "rows"), (self.bodies, self.dof, len(self.rows)), strict=True)
+        return {"name": self.model, **dict(counts)}
 
     def records(self) -> list[dict[str, Any]]:
         return [row.as_dict() for row in self.rows]
@@ -87,7 +86,8 @@ class Comparison(Tabled):
     @property
     def verdict(self) -> str:
         """Some sentences for each number format: which orders keep digits, and which lose them."""
-        text = verdict(self.model, self.rows, self.eliminations, self.units, self.kappa)
+        place = self.model + " in this one state" * (self.counted[0] == "bodies")
+        text = verdict(place, self.rows, self.eliminations, self.units, self.kappa)
         return f"{text}\n{self.cancelling}" if self.cancelling else text
 
     @property

@@ -40,7 +40,7 @@ def _one_format(
 ) -> str:
     good = [row for row in rows if row.digits is not None]
     refused = _refusals([row for row in rows if row.digits is None])
-    here = f"on {model} in this one state"
+    here = f"on {model}"
     if not good:
         return f"In {format} no order compared gives an answer {here}. {refused}".strip()
     best = max(good, key=lambda row: (row.digits or 0.0, -(row.flops or 0)))

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
-from pivotree.kkt import Block, Matrix, OrderError, PivotreeError, System
+from pivotree.kkt import Block, Matrix, OrderError, PivotreeError, SingularError, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.base.foreign import is_whole
 from pivotree.kkt.program.program import Program
 from pivotree.kkt.program.readers import Bodies, step_bodies
+from pivotree.kkt.proof.soundness import by_chance
 from pivotree.kkt.rounding.contributions import Linearised, linearised
 from pivotree.kkt.solution.matrix import tape_of
 from pivotree.kkt.tape.tape import Tape
@@ -71,6 +72,8 @@ def blame(
     progress("certified answer")
     exact = proof.certified(system, REFERENCE_DIGITS, chosen)
     data = proof.certified(system, REFERENCE_DIGITS)
+    if not isinstance(system, Matrix) and (chance := by_chance(system, data.high)) is not None:
+        raise SingularError(tape.program.name, chance)
     answers = _Answers(system, traced, pair, exact, data)
     which = None if output is None else answers.find(output)
     progress("adjoints")

@@ -175,10 +175,7 @@ def test_a_model_file_in_letters_is_the_tree_in_letters(tmp_path, capsys):
         ("m if m else 1", "is refused there"),
         *((x, "has letters or is zero, divides") for x in ("1/0", "m/l", "1/(m-m)")),
         *((x, "is no formula; give names") for x in ("", "m1 m2", "2m", "lambda", "(" * 150)),
-        *(
-            (x, "1,000 terms, or a")
-            for x in ("((a+b+c)**9)**9", "(((9**10)**10)**10)**10", "*".join("a" * 41))
-        ),
+        *((x, "1,000 terms, or a") for x in ("((a+b+c)**9)**9", "((9**10)**10)**10", "*".join("a" * 41))),
         ("x" * 10_000_000, "has 10,000,000 characters; give at most 200"),
         ("*".join(["1e30"] * 20), "holds inf; give finite numbers"),
     ],

@@ -96,6 +96,7 @@ def test_figures_of_a_matrix(file, tmp_path, capsys):
         ("compare bad.mtx", "give a Matrix Market file"),
         ("figure pivots grid.mtx -o a.pdf", "kind 'pivots' is of robots, and grid is a matrix; use spy"),
         ("blame grid.mtx --of 16", "output '16': is no block here; use a block's name"),
+        ("tune zero.mtx", "the matrix is singular whatever its numbers; give one of full rank"),
         ("tune grid.mtx --composites rigid", "option --composites: is of robots"),
         ("list wide.mtx", "takes 2,208 lines on wide, and 2,000 are told"),
         ("list grid.mtx --notation ascher", "notation 'ascher': is of robots, and grid is a matrix"),
@@ -103,10 +104,10 @@ def test_figures_of_a_matrix(file, tmp_path, capsys):
         *((f"{command} grid.mtx", "grid.mtx: is a matrix, and this asks for a robot") for command in ROBOTS),
     ],
 )
-def test_what_a_matrix_does_not_take_is_one_sentence(file, words, told, capsys):
-    with open("bad.mtx", "w") as bad:
-        bad.write("hello\n")
+def test_what_a_matrix_does_not_take_is_one_sentence(file, words, told, capsys, tmp_path):
+    (tmp_path / "bad.mtx").write_text("hello\n")
     mmwrite("wide.mtx", sp.coo_matrix(np.ones((64, 64))))
+    mmwrite("zero.mtx", sp.coo_matrix(np.diag([1.0, 0.0])))
     assert main(words.split()) == 2
     said = capsys.readouterr().err
     assert told in said and len(said.strip().splitlines()) == 1

@@ -154,9 +154,9 @@ def test_blocks_have_names_sizes_or_rows_and_brackets_are_groups_of_them():
 
 def test_a_comparison_and_a_picture():
     found = analysis.compare(SYSTEMS["program"], formats=["float32"])
-    by = {row.order: row for row in found.rows}
-    assert by["minimum_degree"].fill_blocks < by["natural"].fill_blocks
-    assert all(row.digits > 4 for row in found.rows) and "52 blocks, 52 unknowns" in repr(found)
+    by = {row.order: row for row in found.rows if row.digits > 4}
+    assert len(by) == len(found.rows) and by["minimum_degree"].fill_blocks < by["natural"].fill_blocks
+    assert "52 blocks, 52 unknowns" in repr(found) and "state" not in found.verdict
     beside = analysis.compare(SYSTEMS["poisson"], ["abm", "natural"], ["float64"]).rows
     assert "a matrix has blocks alone" in beside[0].failed_at and beside[1].digits > 13
     assert analysis.spy(SYSTEMS["poses in blocks"], "natural").get_title().startswith("natural: ")
@@ -172,10 +172,7 @@ def test_a_comparison_and_a_picture():
         (lambda: pt.matrix((np.eye(2),)), "a tuple of 1 is no problem of optimisation"),
         (lambda: pt.matrix(np.eye(3), blocks=3), "blocks are 3; give names and lists of rows"),
         (lambda: pt.matrix(np.eye(3), rhs=["a"] * 3), "and a text is no number; give 3 numbers"),
-        (
-            lambda: kkt.eliminate(pt.matrix(KKT), kkt.trace(kkt.build(kkt.chain(2)), "abm")),
-            "pass the order itself",
-        ),
+        (lambda: kkt.eliminate(pt.matrix(KKT), kkt.trace(CHAIN, "abm")), "pass the order itself"),
         (lambda: kkt.trace(pt.matrix(KKT), "natural"), "taken by eliminate, factor, certify, compare, blame"),
         (lambda: pt.factor(pt.matrix(KKT), [[2], [0], [1]]), "pivot 2 at step 1 is structurally zero"),
         (lambda: pt.factor(pt.matrix(np.ones((2, 2))), "natural"), "pivot x_1, step 2: zero"),
@@ -190,10 +187,10 @@ def test_a_comparison_and_a_picture():
         (lambda: kkt.eliminate(pt.matrix(np.eye(2)), [[0], [5]]), "step 2 names the unknown block 5"),
         (lambda: kkt.eliminate(pt.matrix(np.eye(2)), [[0]]), "leaves out x_1; name every block once"),
         (lambda: kkt.eliminate(pt.matrix(np.eye(2)), [[0], [1]], refine=1), "leave the rest out"),
-        (lambda: kkt.eliminate(kkt.build(kkt.chain(2)), "minimum_fill"), "is of matrices"),
+        (lambda: kkt.eliminate(CHAIN, "minimum_fill"), "is of matrices"),
         (
             lambda: kkt.certify(pt.matrix(np.ones((2, 2))), 10, tape="natural"),
-            "cannot be told from zero at .* bits; the matrix is singular",
+            "zero at .* bits; the matrix is",
         ),
     ],
 )
@@ -202,6 +199,7 @@ def test_what_cannot_be_done_is_told_in_one_sentence(make, told):
         make()
 
 
+CHAIN = kkt.build(kkt.chain(2))
 TWO = pt.matrix(np.kron([[0.0, 1.0], [1.0, 0.0]], np.eye(2)), blocks=[2, 2])
 KKT = np.array([[2.0, 0.0, 1.0], [0.0, 3.0, 1.0], [1.0, 1.0, 0.0]])
 
