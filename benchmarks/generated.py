@@ -1,4 +1,4 @@
-"""Our kernels beside the C that CasADi generates of Pinocchio's aba, and aba in C++: microseconds a state.
+"""Our kernels beside the C that CasADi generates of Pinocchio's aba and derivatives: microseconds a state.
 
     python benchmarks/generated.py [ROBOT ...]
 
@@ -11,11 +11,17 @@ code.  A batch of ours is a call from Python on 4096 states, divided by them; on
 with a vector of states for each number, sines by glibc's libmvec.  Ours and CasADi's are measured in nine
 turns, their libraries copied anew for each, since where code lies in memory may double its time; times
 and ratios are medians, with the quartiles of the ratios.
+
+Derivatives are all three Jacobians of qdd at one state: ours by crbm, strict on the tree with its
+placements factored; CasADi's, with common subexpressions shared, of Pinocchio's computeABADerivatives or,
+where q are coordinates and it has at most twice the operations, by CasADi's own differentiation of aba,
+whichever is faster.  gcc -O3 that takes longer than ten minutes is stopped, and -O1 taken, which is said.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import resource
 import shutil
 import subprocess
 import sys
@@ -36,7 +42,7 @@ sys.path.insert(0, str(HERE.parent / "tests" / "peers"))
 PARTS = HERE / "generated"
 WAYS = {"strict": "-ffp-contract=off", "relaxed": "-ffp-contract=fast"}
 ROBOTS = ("ur5", "panda", "talos", "kinova", "xarm7", "anymal", "tiago")
-STATES, TURNS = 4096, 9
+STATES, TURNS, LIMIT = 4096, 9, 600
 NEEDED = ("pinocchio", "casadi")
 
 
@@ -69,20 +75,29 @@ def library(source: Path, flag: str, lanes: int = 1, *more: str, to: str = "") -
     if lanes > 1:
         vectors = ["-x", "c++", "-Wno-psabi", "-include", PARTS / "lanes.h", "-Dcasadi_real=Lanes"]
         subprocess.run(["g++", *build, *vectors, source, "-o", made, "-lmvec", "-lm"], check=True)
-    else:
-        subprocess.run(["gcc", *build, source, "-o", made, "-lm"], check=True)
+        return made
+    build += [source, "-o", made, "-lm"]
+    bound = partial(resource.setrlimit, resource.RLIMIT_CPU, (LIMIT, LIMIT))
+    if subprocess.run(["gcc", *build], preexec_fn=bound).returncode:
+        print(f"{source.name}: gcc -O3 takes more than {LIMIT} s of processor time; -O1 is taken")
+        subprocess.run(["gcc", *build, "-O1"], check=True)
     return made
 
 
-def timed(made: Path, function: str, state: list[np.ndarray], lanes: int = 1) -> tuple[float, np.ndarray]:
-    """Microseconds of a state, and the qdd that a call gives; a copy of the library is called."""
+def timed(
+    made: Path, function: str, state: list[np.ndarray], lanes: int = 1, results: int = 1
+) -> tuple[float, np.ndarray]:
+    """Microseconds of a state, and the qdd that a call gives, or its three derivatives, one after another.
+
+    A copy of the library is called.
+    """
     timer, kept = made.with_name("timer"), made.with_name("state")
     made = Path(shutil.copy(made, made.with_name(f"{made.stem}-copy.so")))
     if not timer.exists():
         subprocess.run(["gcc", "-O2", PARTS / "timer.c", "-o", timer, "-ldl"], check=True)
     np.concatenate(state).astype(float).tofile(kept)
     sizes = [str(len(state[0])), str(len(state[1]))]
-    command = [timer, made, function, *sizes, kept, str(lanes)]
+    command = [timer, made, function, *sizes, kept, str(lanes), str(results)]
     took, *qdd = map(float, subprocess.run(command, check=True, capture_output=True).stdout.split())
     return took / lanes, np.array(qdd)
 
@@ -111,6 +126,51 @@ def kernels(system: Any) -> Iterator[tuple[str, Any, str]]:
     yield "relaxed", best, best.order
 
 
+def generated_derivatives(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Whose formulas the three Jacobians follow, and their C; CasADi's own need coordinates q."""
+    import casadi
+
+    least = None
+    for formulas, saved in (("computeABADerivatives", "derivatives"), ("CasADi's of aba", "aba")):
+        function = casadi.Function.load(str(folder / f"{saved}.casadi"))
+        given = [casadi.SX.sym(name, *function.size_in(i)) for i, name in enumerate("qvu")]
+        found = function.call(given)
+        if saved == "aba":
+            if given[0].shape != given[1].shape:
+                return
+            found = [casadi.densify(casadi.jacobian(found[0], x)) for x in given]
+        shared = casadi.Function("derivatives", given, casadi.cse(found))
+        least = least or shared.n_instructions()
+        if shared.n_instructions() <= 2 * least:
+            written = casadi.CodeGenerator(f"derivatives_{saved}.c")
+            written.add(shared)
+            yield formulas, Path(written.generate(f"{folder}/"))
+
+
+def derivatives(
+    name: str, folder: Path, system: kkt.System, state: Any, columns: np.ndarray, theirs: list[np.ndarray]
+) -> None:
+    """Print the rows of a robot's derivatives; ``columns`` are Pinocchio's numbers of our freedoms."""
+    outputs, sources = ("dqdd_dq", "dqdd_dqd", "dqdd_dtau"), list(generated_derivatives(folder))
+    for way, tree in (("strict", kkt.factored(system.graph)), ("relaxed", system.graph)):
+        kernel = kkt.compile(tree, orderings.get("crbm"), outputs=outputs, relaxed=way == "relaxed")
+        kernel.export_c(folder / "ours.c", "ours")
+        ours = [kernel.configuration(state.q), state.qd, state.tau]
+        own = library(folder / "ours.c", WAYS[way]), "ours", ours, 1, 3
+        peers = [
+            (formulas, (library(source, WAYS[way]), "derivatives", theirs, 1, 3))
+            for formulas, source in sources
+        ]
+        formulas, other = min(peers, key=lambda each: min(timed(*each[1])[0] for _ in range(3)))
+        one = in_turns(lambda own=own: timed(*own)[0], lambda other=other: timed(*other)[0])
+        square = 3, kernel.N, kernel.N
+        found, answer = timed(*own)[1].reshape(square), timed(*other)[1].reshape(square).transpose(0, 2, 1)
+        answer = answer[:, columns][:, :, columns]
+        apart = max(np.abs(a - b).max() / np.abs(b).max() for a, b in zip(found, answer, strict=True))
+        told = f"{len(kernel.straight):6} operations, apart {apart:.0e}, formulas {formulas}"
+        print(f"{name:8} derivatives {way:8} one state {one}; {told}", flush=True)
+
+
 def in_turns(ours: Callable[[], float], other: Callable[[], float]) -> str:
     """Median times of both, and the median and the quartiles of their ratio."""
     times = np.array([(ours(), other()) for _ in range(TURNS)])
@@ -136,7 +196,8 @@ def compared(name: str, folder: Path, lanes: int) -> None:
     peer.model.saveToText(str(folder / "model.txt"))
     theirs = [peer.q(state.q), peer.theirs(state.qd), peer.theirs(state.tau)]
     np.concatenate(theirs).tofile(folder / "state")
-    subprocess.run([program("generate", folder, "-lcasadi"), "model.txt", "peer.c"], cwd=folder, check=True)
+    written = "peer.c", "aba.casadi", "derivatives.casadi"
+    subprocess.run([program("generate", folder, "-lcasadi"), "model.txt", *written], cwd=folder, check=True)
     command = [program("native", folder), "model.txt", "state"]
     native = float(subprocess.run(command, cwd=folder, check=True, capture_output=True).stdout)
     print(f"{name:8} Pinocchio's aba in C++ {native:7.3f} us")
@@ -152,6 +213,7 @@ def compared(name: str, folder: Path, lanes: int) -> None:
         apart = np.abs(peer.theirs(qdd) - answer).max() / np.abs(answer).max()
         told = f"{len(kernel.straight):6} operations, apart {apart:.0e}"
         print(f"{name:8} {order:9} {way:8} one state {one}; batch {many}; {told}", flush=True)
+    derivatives(name, folder, system, state, peer.columns, theirs)
 
 
 def main() -> None:
