@@ -22,7 +22,6 @@ MOST_PARAMETERS = 10
 # Functions that are longer, each with how long it may be: none may grow, and none may be added.
 LONGER = {
     "kkt/machine/kernel.py:compile": 83,
-    "kkt/structure/symbolic.py:eliminated": 66,
     "analysis/figures/spy.py:_panels": 71,
 }
 # Functions of more parameters, each with how many.  They are asked by users, who name what they
