@@ -105,6 +105,7 @@ REFUSED = {
     "still.json: has no joint that moves; a report needs": "report still.json -o r",
     "no order that was asked for remains": "report light.json --orders virtual_work -o r",
     "option --states: 0 is no number of states; use 1 to": "report chain:2 --states 0 -o r",
+    "order 'random:x': 'x' is no seed;": "list chain:2 --order random:x",
     "option --seed: -1 is no seed; use a whole number": "report chain:2 --seed -1 -o r",
     "option --digits: 99.0 is out of range; use 1 to 15": "report chain:2 --digits 99 -o r",
     "output folder taken: is not empty; give another": "report chain:2 -o taken",

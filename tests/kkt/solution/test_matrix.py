@@ -2,6 +2,7 @@
 
 import ctypes
 from fractions import Fraction
+from itertools import combinations
 
 import networkx as nx
 import numpy as np
@@ -108,21 +109,26 @@ def test_answers_are_exact_certified_and_those_of_scipy(name):
         found = kkt.eliminate(system, order)
         assert found.failed_at is None and found.marked is None and found.backward_error.normwise < 1e-15
         assert np.allclose(found.qdd, right, rtol=1e-7)
-    proved = kkt.certify(system, 25, tape="minimum_degree")
-    assert proved.error(found.qdd) < 1e-9
+    assert kkt.certify(system, 25, tape="minimum_degree").error(found.qdd) < 1e-9
     assert kkt.eliminate(system, "minimum_degree", "float32").error_estimate < 1e-2
 
 
 def test_exact_fractions_solve_the_matrix_exactly():
-    system = pt.matrix(program(8, 3), name="small")
-    x = kkt.eliminate(system, "minimum_degree", "exact").qdd
-    left = [-Fraction(b) for b in system.rhs.tolist()]
-    table = system.matrix.tocoo()
-    for i, j, a in zip(table.row.tolist(), table.col.tolist(), table.data.tolist(), strict=True):
-        left[i] += Fraction(a) * x[j]
-    assert not any(left)
+    x = kkt.eliminate(system := pt.matrix(program(8, 3), name="small"), "minimum_degree", "exact").qdd
+    A, b = (np.vectorize(Fraction, otypes=[object])(y) for y in (system.matrix.toarray(), system.rhs))
+    assert (A @ x == b).all()
     balls = kkt.certify(system, 30).balls()
     assert all(abs(Fraction(ball.mid) - y) <= Fraction(ball.rad) for ball, y in zip(balls, x, strict=True))
+
+
+def test_minimum_fill_takes_the_block_that_makes_the_fewest_new_couplings():
+    structure = pt.matrix(nx.disjoint_union(nx.grid_2d_graph(3, 3), nx.complete_graph(8))).structure
+    graph = structure.graph.copy()
+    for ((_, k),) in kkt.plan("minimum_fill", structure).sequence.groups:
+        new = {x: nx.complement(graph.subgraph(graph[x])).number_of_edges() for x in graph}
+        assert new[k] == min(new.values())
+        graph.add_edges_from(combinations(graph[k], 2))
+        graph.remove_node(k)
 
 
 def test_whatever_is_a_matrix_is_read(tmp_path):
@@ -220,8 +226,7 @@ def test_multipliers_wait_until_no_pivot_is_zero(most):
     rng = np.random.default_rng(most)
     for _ in range(25):
         x, z = (rng.integers(1, most + 1, size=rng.integers(*few)) for few in ((4, 8), (1, 5)))
-        some = (rng.random((len(z), len(x))) < 0.5).repeat(x, axis=1).repeat(z, axis=0)
-        C = rng.normal(size=some.shape) * some
+        C = rng.normal(size=(sum(z), sum(x))) * (rng.random((len(z), len(x))) < 0.5).repeat(x, 1).repeat(z, 0)
         K = np.block([[np.diag(rng.uniform(1, 2, sum(x))), C.T], [C, np.zeros((sum(z), sum(z)))]])
         system = pt.matrix(K, blocks=[*map(int, x), *map(int, z)])
         for name in (*USUAL[:4], "bunch_kaufman") if np.linalg.cond(K) < 1e3 else ():
