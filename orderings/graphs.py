@@ -94,7 +94,8 @@ def _attempt(
         result.append(list(group))
         through, near = (set(graph[k]).difference(group) for k in (group[-1], group[0]))
         full = through if group[0] in filled else set()  # neighbours of z meet unless x is zero, too
-        graph.add_edges_from([*combinations(full, 2), *((a, b) for a in through for b in near - {a})])
+        more = ((a, b) for a in through for b in near - (full or {a}))
+        graph.add_edges_from([*combinations(full, 2), *more])
         filled = (filled | full | through & near).difference(group)
         graph.remove_nodes_from(group)
         singular = {other for other in singular if (through | near).isdisjoint(other)}
