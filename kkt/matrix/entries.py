@@ -157,6 +157,18 @@ class Entries(NamedTuple):
     compliance: Array = np.zeros(0)  # (m,) of each
     A: Array = np.zeros(0)  # (N,) diagonal of (qdd, qdd), or (0,)
 
+    def __repr__(self) -> str:
+        return f"<Entries: {len(self.M)} bodies, {len(self.tau)} freedoms>"
+
+    def __eq__(self, other: object) -> bool:  # arrays have no one truth
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __hash__(self) -> int:
+        return id(self)
+
 
 LETTERS = Entries._fields
 RIGHT_HAND_SIDE = ("a", "b", "tau", "gamma")
