@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.machine.joint_space import SOLVERS
+from pivotree.kkt.program.joint_space import SOLVERS
 
 from ..states.manifold import Manifold, begun
 from .integration import Integration

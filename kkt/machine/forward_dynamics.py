@@ -35,6 +35,7 @@ from ..model.loops import Loop
 from ..model.spatial import Array
 from ..model.tree import BodyTree
 from ..order.sequence import PivotSequence, as_sequence, plan
+from ..program.joint_space import SOLVERS
 from ..program.residual_program import residual_program
 from ..tape.derivatives import DERIVED, differentiated, inertia_slots
 from ..tape.tape import Tape, lower
@@ -51,7 +52,6 @@ from .checking import (
 )
 from .emission import PIECE
 from .equivalent import in_fewer_operations
-from .joint_space import SOLVERS
 from .kinematics import entries, kinematics, outside, positions, variables
 from .recorder import (
     Recorder,

@@ -25,6 +25,7 @@ from ..matrix.configuration import Configuration
 from ..matrix.system import System
 from ..model.loops import Loop
 from ..order.sequence import OrderLike
+from ..program.joint_space import SOLVERS
 from ..proof.trust import ZERO
 from ..tape.tape import Tape
 from . import equivalent
@@ -40,7 +41,6 @@ from .forward_dynamics import (
     require_rows,
     system_to_trace,
 )
-from .joint_space import SOLVERS
 from .native import LONGEST, Native, compiled, width
 from .portable import write_c, write_cuda
 from .recorder import Interpreter, ScalarProgram

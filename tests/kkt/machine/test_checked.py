@@ -16,7 +16,7 @@ from strategies import trees
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.machine.joint_space import SOLVERS
+from pivotree.kkt.program.joint_space import SOLVERS
 
 DIAGONAL = np.diag([0.01, 0.02, 0.02])
 HINGE = {"joint": "revolute", "axis": (0.6, 0.0, 0.8)}
