@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.program.joint_space import SOLVERS
 
 from ..states.manifold import Manifold, begun
+from .cash_karp import Tick
 from .integration import Integration
 from .motion import Floats, Motion, Record
 
@@ -116,7 +117,7 @@ def simulate(
     tau: ArrayLike | None = None,
     project: bool = False,
     manifold: Manifold | None = None,
-    tick: Callable[[float], None] = lambda t: None,
+    tick: Tick = lambda t: None,
     **compiled: Any,
 ) -> Simulation:
     """Integrate a motion, accelerations by an order in a number format.
@@ -145,25 +146,48 @@ def simulate(
         tree, manifold = begun(tree, q, qd, project)
         q = qd = None
     motion = Motion.of(tree, order, format, tau, manifold, **compiled)
-    y = starts(motion.start(q, qd), runs, seed, format).astype(integration.state)
-    method = integration.method(motion)
-    begin = time.perf_counter()
-    records = method(motion.rates, y, integration.seconds, motion.settle, tick)
-    wall = time.perf_counter() - begin
-    return Simulation(
-        tree.graph.get("name") or "tree",
-        motion.kernel.order,
-        format,
-        integration.integrator,
-        integration.seconds,
-        motion.operations,
-        tuple(records),
-        wall,
-        drift(motion, records[0]),
-        motion.doubt(some(records[0])),
-        left(motion, records[0]),
-        manifold is None or manifold.kept,
-    )
+    return side_by_side([motion], [motion.start(q, qd)], format, integration, runs, seed, tick)[0]
+
+
+def side_by_side(
+    motions: list[Motion],
+    begun: list[Floats],
+    format: str,
+    integration: Integration,
+    runs: int,
+    seed: int = 0,
+    tick: Tick = lambda t: None,
+) -> list[Simulation]:
+    """Motions of one tree in one batch, each with its start; several by Cash-Karp alone.
+
+    >>> from pivotree.analysis.simulation import Integration, Motion, side_by_side
+    >>> swings = [Motion.of(pt.chain(2), pt.orderings.get(order)) for order in ("abm", "crbm")]
+    >>> begun = [swing.start() for swing in swings]
+    >>> [swing.order for swing in side_by_side(swings, begun, "float64", Integration(0.2), runs=3)]
+    ['abm', 'crbm']
+    """
+    y = np.concatenate([starts(at, runs, seed, format) for at in begun]).astype(integration.state)
+    rates, settle = [motion.rates for motion in motions], motions[0].settle
+    method, begin = integration.method(motions[0]), time.perf_counter()
+    records = method(rates if rates[1:] else rates[0], y, integration.seconds, settle, tick)
+    wall = (time.perf_counter() - begin) / len(motions)
+    return [
+        Simulation(
+            motion.graph.graph.get("name") or "tree",
+            motion.kernel.order,
+            format,
+            integration.integrator,
+            integration.seconds,
+            motion.operations,
+            tuple(own := records[i * runs : (i + 1) * runs]),
+            wall,
+            drift(motion, own[0]),
+            motion.doubt(some(own[0])),
+            left(motion, own[0]),
+            motion.manifold is None or motion.manifold.kept,
+        )
+        for i, motion in enumerate(motions)
+    ]
 
 
 def order_of(text: str, solver: str | None = None) -> tuple[Any, str | None]:
@@ -180,8 +204,7 @@ def starts(y: Floats, runs: int, seed: int, format: str) -> Floats:
     """(runs, states): the start, and others about one roundoff of the format beside it."""
     if seed < 0:
         raise kkt.PivotreeError("option --seed", f"{seed} is no seed", "give a whole number from 0 on")
-    chosen = get_format(format)
-    unit = float(getattr(chosen, "unit", 2.0**-53)) or 2.0**-53
+    unit = float(getattr(get_format(format), "unit", 2.0**-53)) or 2.0**-53
     noise = np.random.default_rng(seed).normal(size=(runs, len(y)))
     noise[0] = 0.0
     return y + unit * noise * np.maximum(np.abs(y), 1.0)
@@ -189,8 +212,7 @@ def starts(y: Floats, runs: int, seed: int, format: str) -> Floats:
 
 def some(record: Record) -> Floats:
     """ENERGIES states of a run, evenly among its steps, or all if they are fewer."""
-    chosen = np.unique(np.linspace(0, len(record.t) - 1, ENERGIES).round().astype(int))
-    return record.y[chosen]
+    return record.y[np.unique(np.linspace(0, len(record.t) - 1, ENERGIES).round().astype(int))]
 
 
 def left(motion: Motion, record: Record) -> tuple[float, float] | None:
