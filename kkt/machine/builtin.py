@@ -345,12 +345,9 @@ def known() -> bool:
 
 def symbols() -> dict[str, int]:
     """Addresses of the functions that the built-in function calls."""
-    found = {name: _address(getattr(ctypes.pythonapi, name)) for name in PYTHON}
+    functions = {name: getattr(ctypes.pythonapi, name) for name in PYTHON}
+    found = {name: ctypes.cast(function, ctypes.c_void_p).value or 0 for name, function in functions.items()}
     return {**found, "PyArray_New": _numpy(NEW)}
-
-
-def _address(function: Any) -> int:
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
 def _number(array: NDArray[Any]) -> int:

@@ -119,16 +119,11 @@ class Fields:
         )
         return found if len(found) > 1 else found[0]
 
-    @property
-    def parts(self) -> tuple[tuple[int, ...], ...]:
-        """Shapes of the outputs."""
-        return tuple(self.made[name] for name in self.outputs)
-
     @cached_property
     def _parts(self) -> list[tuple[slice, tuple[int, ...]]]:
         """The slice of each output in the results, and its shape."""
         stops = np.cumsum([0, *map(self.size_of, self.outputs)]).tolist()
-        return [(slice(i, j), s) for (i, j), s in zip(pairwise(stops), self.parts, strict=True)]
+        return [(slice(i, j), self.made[x]) for (i, j), x in zip(pairwise(stops), self.outputs, strict=True)]
 
 
 def _whole(status: Any) -> Any:
