@@ -30,17 +30,7 @@ from pivotree.kkt.solution.conditioning import Conditioning
 from pivotree.kkt.solution.eliminate import require_iterable, require_refinable
 from pivotree.kkt.tape.tape import Tape
 
-from .row import (
-    Row,
-    cancelling,
-    digits_of,
-    finite,
-    full_digits,
-    known_conditioning,
-    reference,
-    reference_digits,
-    rows_of,
-)
+from .row import Row, cancelling, finite, known_conditioning, reference, reference_digits, rows_of
 from .verdict import verdict
 
 
@@ -163,7 +153,7 @@ def compare(
     condition = known_conditioning(system, proof)
 
     seen = reach or refine > 0
-    least = {f.name: full_digits(f) - 1.0 for f in asked.formats}  # digits, of which the verdict may tell
+    most = {f.name: 10.0 * f.unit for f in asked.formats}  # error so far; the verdict tells where it enters
 
     def traced(name: str, function: Callable[..., Any]) -> Tape:
         progress(name)
@@ -175,9 +165,9 @@ def compare(
             raise FormatError(exact)
         progress(f"{name} in {f.name}")
         result = eliminate(system, tape, f, records=seen, reach=reach, reference=exact if reach else None)
-        kept = None if seen or result.failed_at else digits_of(exact.error(result.qdd), f)
-        if kept is not None and kept < least[f.name]:
-            least[f.name], result = kept, eliminate(system, tape, f)
+        error = 0.0 if seen or result.failed_at else exact.error(result.qdd)
+        if not error <= most[f.name]:
+            most[f.name], result = error, eliminate(system, tape, f)
         if not refine or f.kind != "float":
             return [result]
         from pivotree.kkt.solution.refine import refined

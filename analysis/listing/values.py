@@ -117,7 +117,10 @@ class Values:
         for value, block in self.solved.items():
             if block.kind in ASKED:
                 self._name(value)
-        self._name_kin()
+        for values in self._results.values():
+            if any(value in self.names for value in values):  # where one of a kind of place is named, all are
+                for value in values:
+                    self._name(value)
         self._drop_copies()
 
     def _name(self, value: int) -> None:
@@ -136,13 +139,6 @@ class Values:
         for place, value in last.items():
             result[self._label(place)].append(value)
         return result
-
-    def _name_kin(self) -> None:
-        """Where one result of a kind of place is named, all are."""
-        for values in self._results.values():
-            if any(value in self.names for value in values):
-                for value in values:
-                    self._name(value)
 
     def _drop_copies(self) -> None:
         """Entries and unknowns that are only other names of what has one are written as that."""
@@ -187,9 +183,6 @@ class Values:
             label = "own" if i == j and label == "entry" else label
         return (label, kinds, place.back)
 
-    def _bodies(self, place: Place) -> tuple[int, ...]:
-        return tuple(self.body(b) for b in place.blocks if b >= 0)
-
     def _event(self, place: Place) -> tuple[int, int]:
         if place.label in ("entry", "children") and self.position:
             first = min((b for b in place.blocks if b >= 0), key=self.position.__getitem__)
@@ -224,7 +217,7 @@ class Values:
                 event = self._event(place)
                 if self._label(place) in pushed:
                     event = self._event(self.place[self._source(value)])
-                index = self._bodies(place)
+                index = tuple(self.body(b) for b in place.blocks if b >= 0)
                 index = index[::-1] if self._turned(value) else index
                 raw[value] = ((*self._label(place), later), index, event)
         return self._distinct(raw)
