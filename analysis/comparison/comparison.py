@@ -165,8 +165,8 @@ def compare(
             raise FormatError(exact)
         progress(f"{name} in {f.name}")
         result = eliminate(system, tape, f, records=seen, reach=reach, reference=exact if reach else None)
-        error = 0.0 if seen or result.failed_at else exact.error(result.qdd)
-        if not error <= most[f.name]:
+        error = None if seen or result.failed_at else exact.error(result.qdd)
+        if error is not None and error > most[f.name]:
             most[f.name], result = error, eliminate(system, tape, f)
         if not refine or f.kind != "float":
             return [result]
