@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import LoopError, OrderError
+from ..base.shown import Shown
 from ..model.spatial import levels
 
 KINDS = ("pdd", "qdd", "f", "fJ", "fC", "lam")
@@ -78,8 +79,8 @@ def sides_of(ties: Sequence[Tie]) -> tuple[Side, ...]:
 _NEUTRAL: Any = None  # what __post_init__ puts in its place says that there is nothing of the kind
 
 
-@dataclass(frozen=True, eq=False)
-class Structure:
+@dataclass(frozen=True, eq=False, repr=False)
+class Structure(Shown):
     """Tree and block graph of equation (4) without values, from which an order is made.
 
     >>> structure = pt.build(pt.binary(2)).structure
@@ -106,6 +107,9 @@ class Structure:
         for name, value in (neutral | {"carrier": none, "armature": none}).items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
+
+    def facts(self) -> dict[str, Any]:
+        return {"name": f"{self.n} bodies", "freedoms": int(self.dof.sum()), "loops": len(self.ties)}
 
     @property
     def n(self) -> int:

@@ -219,7 +219,7 @@ def assemble(
     return Entries(M, Phi, S, a, b, tau, *rows, A)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pattern:
     """What does not change with the state: structural zeros and ones, and where entries go."""
 

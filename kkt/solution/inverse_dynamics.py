@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,9 +33,9 @@ class InverseDynamics:
     """
 
     format: str
-    tau: NDArray[Any]  # (N,) [N m, N]
-    pdd: NDArray[Any]  # (n, 6) minus the spatial accelerations
-    f: NDArray[Any]  # (n, 6) spatial forces [N m, N]
+    tau: NDArray[Any] = field(repr=False)  # (N,) [N m, N]
+    pdd: NDArray[Any] = field(repr=False)  # (n, 6) minus the spatial accelerations
+    f: NDArray[Any] = field(repr=False)  # (n, 6) spatial forces [N m, N]
     flops: int
     fill: int = 0  # the matrix is block triangular, so that there is no fill-in
 
