@@ -206,7 +206,7 @@ class Known:
     def follow(self, state: int, patterns: list[int]) -> int:
         """The last state, which is made where it is new."""
         self._require(len(patterns))
-        return int(kernels.follow(self.table, self._count, state, patterns))
+        return int(kernels.follow(self.table, self._count, state, np.array(patterns, dtype=np.int64)))
 
     def _require(self, states: int) -> None:
         """Room for more states, with half of the places free."""

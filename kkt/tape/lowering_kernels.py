@@ -86,7 +86,8 @@ def entry(keys, state, pattern):  # pragma: no cover
     return at
 
 
-def follow(table, count, state, patterns):
+@njit(cache=True)
+def follow(table, count, state, patterns):  # pragma: no cover
     """The state after these patterns; new ones are entered, numbered from ``count[0]`` on."""
     for pattern in patterns:
         at = entry(table.keys, state, pattern)
@@ -97,12 +98,19 @@ def follow(table, count, state, patterns):
     return state
 
 
-def enter(old, table):
-    """All that is in a smaller table."""
-    table.found[: len(old.found)] = old.found
-    for k in np.flatnonzero(old.keys[:, 0] >= 0):
-        at = entry(table.keys, *old.keys[k])
-        table.keys[at], table.then[at] = old.keys[k], old.then[k]
+@njit(cache=True)
+def enter(old, table):  # pragma: no cover
+    """All that is in a smaller table.
+
+    Number by number: for a slice, numba compiles for a second how it would tell of another shape.
+    """
+    for k in range(len(old.then)):
+        for column in range(old.found.shape[1]):
+            table.found[k, column] = old.found[k, column]
+        state, pattern = old.keys[k, 0], old.keys[k, 1]
+        if state >= 0:
+            at = entry(table.keys, state, pattern)
+            table.keys[at, 0], table.keys[at, 1], table.then[at] = state, pattern, old.then[k]
 
 
 @njit(cache=True)
