@@ -190,7 +190,7 @@ def test_parts_of_another_machine_stay_in_a_folder_that_both_share(tmp_path, mon
 # -- one place ------------------------------------------------------------------------------------
 
 OWN = {  # files of the package itself, and those that grow or are locked while a command works
-    "read_text": "analysis/explorer/page.py analysis/readings/readings.py kkt/model/load.py "
+    "read_text": "analysis/explorer/page.py analysis/readings/readings.py kkt/model/robots.py "
     "papers/item.py papers/paper.py papers/make.py",
     "read_bytes": "kkt/machine/store.py",
     "write_text": "",
@@ -199,7 +199,7 @@ OWN = {  # files of the package itself, and those that grow or are locked while 
     "exec_module": "",
     "open": "kkt/base/reading.py analysis/report/make.py analysis/sweep/store.py kkt/machine/store.py "
     "analysis/cli/running.py analysis/cli/__init__.py",
-    "exec": "kkt/base/foreign.py analysis/listing/sets.py",  # sets: expressions of our own vocabulary
+    "exec": "orderings/load.py analysis/listing/sets.py",  # sets: expressions of our own vocabulary
 }
 MADE = {"part", "stream", "self.fronts", "Image"}  # by kkt.base.files.beside, in memory, no files
 

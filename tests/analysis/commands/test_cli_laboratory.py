@@ -110,7 +110,7 @@ def test_the_problem_is_at_fault_only_where_no_order_keeps_notably_more():
         return verdict("robot", rows, {}, {"float32": 2.0**-24}, kappa)
 
     text = told(("odds_first", 4.0, 0.8), ("abm", 5.6, 0.0))
-    assert text.startswith("In float32 odds_first keeps 4.0 digits on robot in this one state; ")
+    assert text.startswith("In float32 odds_first keeps 4.0 digits on robot; ")
     assert "odds_first is at fault: it keeps 1.6 digits fewer than abm. The condition" in text
     assert "The problem is at fault" not in text
     text = told(("crbm", 4.8, 0.2), ("abm", 5.6, 0.0))
