@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ADD, SUB, MUL, DIV, SQRT = range(5)
-"""The codes of operations, on tapes and in functions of :class:`kkt.arithmetic.Custom`, which may refuse roots.
+"""The codes of operations, on tapes and in functions of :class:`kkt.arithmetic.Custom`; some refuse roots.
 
 >>> from pivotree.kkt.arithmetic import ADD, SQRT, Custom
 >>> fixed = Custom("fixed", 2.0**-16, lambda op, x, y: round((x + y) * 2**16) / 2**16)

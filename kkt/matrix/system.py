@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError
@@ -31,6 +30,8 @@ from .entries import Entries, Pattern, assemble, pattern_of, step_of
 from .state import State, coordinates, state_of
 
 if TYPE_CHECKING:
+    import scipy.sparse as sp
+
     from ..model.loops import Loop
 
 SHARE = 0.01  # less than this of the size of qdd is what a cancellation has left
@@ -132,6 +133,8 @@ class System(Shown):
     @cached_property
     def matrix(self) -> sp.csc_array:
         """(size) square, symmetric, indefinite; both triangles stored."""
+        import scipy.sparse as sp
+
         indptr, indices, source = self._places
         return sp.csc_array((self._values()[source], indices, indptr), shape=(self.size,) * 2)
 
@@ -151,6 +154,8 @@ class System(Shown):
     @cached_property
     def _places(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Column pointers, row indices, and for each stored entry its place in ``_values``."""
+        import scipy.sparse as sp
+
         p, _, f = self.starts
         pattern, parent = self.pattern, self.tree.parent
         k, i, j = np.nonzero(pattern.M)
