@@ -7,6 +7,8 @@ all its digits.
 
 from __future__ import annotations
 
+import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -14,11 +16,12 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, Mixed, get_format
 from ..arithmetic.binary import EXPONENT_BITS, MAX_PRECISION
-from ..base.errors import SingularError
+from ..arithmetic.formats import DIV, SQRT
+from ..base.errors import Refusal, SingularError
 from ..matrix.entries import LETTERS, ROUNDINGS, UNIT, Entries
 from ..matrix.system import System, least_size
 from ..tape.idle import Idle, doubles, unresisted
-from ..tape.player import rounded_entries, run
+from ..tape.player import rounded_entries, run, started, watched
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from .trust import NO_BIT, SHORT, bound, longer, of_slots
@@ -156,3 +159,27 @@ def _largest_beside(size: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.repeat(size.reshape(-1, 2, 3).max(axis=2), 3, axis=1)
     quarters = size.reshape(-1, 2, 3, 2, 3).max(axis=(2, 4))
     return np.repeat(np.repeat(quarters, 3, axis=1), 3, axis=2)
+
+
+def beyond_words(system: System, tape: Tape, chosen: Any, entries: Entries) -> Refusal | None:
+    """The first operation whose result no word of a fixed-point format holds; None where there is none.
+
+    The tape is read once more.  ``entries`` are rounded to the format already.
+    """
+    for piece in watched(tape, chosen.runner(tape), started(tape, entries, chosen)):
+        for i in np.flatnonzero(~np.isfinite(piece.r))[:1].tolist():
+            op, x, y = int(piece.chunk.op[i]), float(piece.x[i]), float(piece.y[i])
+            if op == SQRT or (op == DIV and not y):  # a pivot that is not positive, which is named as such
+                return None
+            exact = (operator.add, operator.sub, operator.mul, operator.truediv)[op](x, y)
+            step, whole = int(piece.chunk.step[i]), math.floor(math.log2(abs(exact))) + 2
+            body = int(tape.bodies(piece.at + i, piece.at + i + 1, piece.chunk.step[i : i + 1])[0])
+            owner = f"body {system.tree.names[body]!r}, " if body >= 0 else ""
+            what = f"{x:.6g} {'+-*/'[op]} {y:.6g} is {exact:.6g}, beyond {chosen.name}, which ends at"
+            such = f", as in q{whole}.{chosen.bits - whole}" if whole < chosen.bits else ""
+            return Refusal(
+                f"{owner}step {step + 1}",
+                f"{what} {chosen.largest:.6g}",
+                f"use at least {whole} bits before the point{such}",
+            )
+    return None
