@@ -184,27 +184,23 @@ def as_order(given: Any) -> Order:
 def as_sequence(order: Any, structure: Structure) -> PivotSequence:
     """What an order, a plain function or a list of groups says of a structure.  Raises OrderError."""
     order = as_order(order)
-    name = order.name
+    name, where = order.name, f"order {order.name!r}"
     if order.problem != "qdd":
         what = "solves for tau with qdd known (kkt.inverse_dynamics runs it)"
-        raise OrderError(f"order {name!r}", what, "use one that solves for qdd, such as abm")
-    with foreign(f"order {name!r}"):
-        returned = order(structure)
+        raise OrderError(where, what, "use one that solves for qdd, such as abm")
+    with foreign(where):
+        try:
+            returned = order(structure)
+        except OrderError as error:
+            raise error if error.why.subject else type(error)(where, error.why) from None
         if isinstance(returned, PivotSequence):
             return replace(returned, name=name) if returned.name == "order" else returned
-        if not isinstance(returned, Iterable):
-            raise _no_groups(name, returned)
-        groups = []
-        for group in returned:
-            if not isinstance(group, Iterable):
-                raise _no_groups(name, returned)
-            groups.append(list(group))
+        groups = [*returned] if isinstance(returned, Iterable) else None
+        if groups is None or not all(isinstance(group, Iterable) for group in groups):
+            wanted = "return a list of groups, each a list of blocks such as ('pdd', body)"
+            raise OrderError(where, f"returns {type(returned).__name__}", wanted)
+        groups = [[*group] for group in groups]
     return PivotSequence(groups, name, order.source, order.rules, order.links, order.composites)
-
-
-def _no_groups(name: str, returned: Any) -> OrderError:
-    wanted = "return a list of groups, each a list of blocks such as ('pdd', body)"
-    return OrderError(f"order {name!r}", f"returns {type(returned).__name__}", wanted)
 
 
 # Kinds inside a bracket that are not used as a pair: the order in which they can be pivots.

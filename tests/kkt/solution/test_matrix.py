@@ -189,11 +189,11 @@ def test_a_comparison_and_a_picture():
         (lambda: pt.matrix(object()), "object is no matrix"),
         (lambda: pt.matrix(np.eye(3), blocks=[[0, 1]]), "rows 0 to 2 once; list them all"),
         (lambda: pt.matrix(np.eye(3), rhs=[1.0]), r"field .rhs. has shape \(1,\); give 3 numbers"),
-        (lambda: kkt.eliminate(pt.matrix(np.eye(2)), "crbm"), "a matrix has blocks alone"),
+        (lambda: kkt.eliminate(pt.matrix(np.eye(2)), "crbm"), "order .crbm.: a matrix has blocks alone"),
         (lambda: kkt.eliminate(pt.matrix(np.eye(2)), [[0], [5]]), "step 2 names the unknown block 5"),
         (lambda: kkt.eliminate(pt.matrix(np.eye(2)), [[0]]), "leaves out x_1; name every block once"),
         (lambda: kkt.eliminate(pt.matrix(np.eye(2)), [[0], [1]], refine=1), "leave the rest out"),
-        (lambda: kkt.eliminate(CHAIN, "minimum_fill"), "is of matrices"),
+        (lambda: kkt.eliminate(CHAIN, "minimum_fill"), "order .minimum_fill.: graphs are of matrices"),
         (
             lambda: kkt.certify(pt.matrix(np.ones((2, 2))), 10, tape="natural"),
             "zero at .* bits; the matrix is",
