@@ -40,7 +40,7 @@ def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **o
         with _in_users_cache(function):
             made = numba.njit(cache=cache, **options)(function)
         kept: Any = getattr(made, "_cache", None)
-        if hasattr(kept, "_load_overload"):
+        if hasattr(kept, "_load_overload") and hasattr(kept, "_guard_against_spurious_io_errors"):
             kept.load_overload = partial(_load, kept)
         return made
     except RuntimeError as error:

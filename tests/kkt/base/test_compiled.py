@@ -43,6 +43,16 @@ def test_without_a_folder_for_compiled_code_a_loop_compiles_all_the_same(monkeyp
     assert (twice(21), thrice(14), len(said)) == (42, 42, 1)
 
 
+@pytest.mark.parametrize("gone", ["_load_overload", "_guard_against_spurious_io_errors"])
+def test_where_numba_has_other_private_parts_it_loads_by_itself(gone, monkeypatch):
+    asked = []
+    monkeypatch.delattr(f"numba.core.caching.Cache.{gone}")
+    for call in ("load_overload", "save_overload"):
+        monkeypatch.setattr(f"numba.core.caching.Cache.{call}", lambda *args, call=call: asked.append(call))
+    assert njit(lambda x: 2 * x, cache=True)(21) == 42
+    assert asked == ["load_overload", "save_overload"]
+
+
 def test_compiled_code_of_an_installed_file_is_kept_in_the_users_cache_alone(tmp_path):
     installed = tmp_path / "site-packages"
     installed.mkdir()
