@@ -54,7 +54,7 @@ def groups(structure: Structure, cost: Choice, waits: bool = True) -> list:
             return result
         dead |= {left} if left <= first else set()
         first |= left
-    large = max(left, key=lambda k: size[k])
+    large = max(sorted(left, key=place.__getitem__), key=lambda k: size[k])
     raise OrderError(
         f"block {large!r} of {size[large]} unknowns is zero, and so is what is left beside it",
         remedy="leave out blocks=, or cut such blocks into rows: two rows are a pivot of 2 x 2",

@@ -29,8 +29,8 @@ def from_python(path: Path, function: str) -> Order:
         found = getattr(module, function, None)
         if not callable(found):
             names = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
-            hint = f"; it has {', '.join(names)}" if names else ""
-            raise OrderError(where, f"{path} has no function {function!r}{hint}")
+            hint = f"it has {', '.join(names)}" if names else ""
+            raise OrderError(where, f"{path} has no function {function!r}", hint)
         return marked(found, function, path.name)
 
 

@@ -183,6 +183,7 @@ def test_a_comparison_and_a_picture():
         (lambda: pt.factor(pt.matrix(KKT), [[2], [0], [1]]), "pivot 2 at step 1 is structurally zero"),
         (lambda: pt.factor(pt.matrix(np.ones((2, 2))), "natural"), "pivot x_1, step 2: zero"),
         (lambda: kkt.plan("natural", TWO.structure), "block 0 of 2 unknowns is zero, and .* cut such blocks"),
+        (lambda: kkt.plan("natural", MANY.structure), "block 'a' of 2 unknowns is zero"),
         (lambda: kkt.plan("natural", pt.matrix(KKT[[0, 2, 2]][:, [0, 2, 2]]).structure), "singular whatever"),
         (lambda: kkt.symbolic(kkt.plan([[0, 1]], TWO.structure)), "cut them into rows and bracket the two"),
         (lambda: pt.matrix("none.mtx"), "none.mtx: .*; give a Matrix Market file"),
@@ -207,6 +208,8 @@ def test_what_cannot_be_done_is_told_in_one_sentence(make, told):
 
 CHAIN = kkt.build(kkt.chain(2))
 TWO = pt.matrix(np.kron([[0.0, 1.0], [1.0, 0.0]], np.eye(2)), blocks=[2, 2])
+LETTERS = dict(zip("abcdefghijklmnopqrst", np.arange(40).reshape(20, 2), strict=True))
+MANY = pt.matrix(np.kron([[0.0, 1.0], [1.0, 0.0]], np.eye(20)), blocks=LETTERS)
 KKT = np.array([[2.0, 0.0, 1.0], [0.0, 3.0, 1.0], [1.0, 1.0, 0.0]])
 
 
