@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
+CONTACT = "option --contact"
+
+
 def contacts_of(tree: nx.DiGraph[Any], text: str, compliance: float) -> list[kkt.Loop]:
     """The contacts of points BODY or BODY@x:y:z [m], which stand in ``text`` between commas.
 
@@ -31,15 +34,15 @@ def contacts_of(tree: nx.DiGraph[Any], text: str, compliance: float) -> list[kkt
     found: list[kkt.Loop] = []
     items = [part.strip() for part in text.split(",") if part.strip()]
     if not items:
-        raise kkt.ModelError("option --contact", "is empty", "give names of bodies, with commas between them")
+        raise kkt.ModelError(CONTACT, "is empty", "give names of bodies, with commas between them")
     for item in items:
         body, point = point_of(tree, item)
         if tree.graph.get("merged", {}).get(body, (body,))[0] is None:
             raise kkt.ModelError(
-                "option --contact", f"{item!r} is part of the world, which holds itself", "leave it out"
+                CONTACT, f"{item!r} is part of the world, which holds itself", "leave it out"
             )
         if items.count(item) > 1:
-            raise kkt.ModelError("option --contact", f"{item!r} is named twice", "name each point once")
+            raise kkt.ModelError(CONTACT, f"{item!r} is named twice", "name each point once")
         found.append(kkt.contact(body, point, up, across, compliance=compliance, name=item))
     return found
 
@@ -53,16 +56,14 @@ def point_of(tree: nx.DiGraph[Any], item: str) -> tuple[Any, list[float]]:
     if not at:
         body = item
     if body not in names:
-        raise kkt.ModelError("option --contact", f"body {body!r} is unknown", nearest(body, names))
+        raise kkt.ModelError(CONTACT, f"body {body!r} is unknown", nearest(body, names))
     try:
         point = [float(x) for x in numbers.split(":")]
     except ValueError:
         point = []
     if len(point) != 3 or not all(map(math.isfinite, point)):
         raise kkt.ModelError(
-            "option --contact",
-            f"{item!r} names no point",
-            f"write {body}@0:0:-0.1, in m and in the body's frame",
+            CONTACT, f"{item!r} names no point", f"write {body}@0:0:-0.1, in m and in the body's frame"
         )
     return names[body], point
 

@@ -15,6 +15,7 @@ from pivotree.kkt.matrix.state import coordinates
 
 SCHEMA = "pivotree-state/1"
 FIELDS = ("q", "qd", "tau")
+STATE = "option --state"
 Vectors = dict[str, Any]  # field of a state -> its numbers, a list
 
 
@@ -59,22 +60,16 @@ def asked(options: argparse.Namespace) -> tuple[int | str | None, dict[str, str]
             texts[field] = text
             continue
         if not told:
-            raise kkt.PivotreeError(
-                "option --state", "is empty", "give one file, random:SEED, qd:X,X or tau:X,X"
-            )
+            raise kkt.PivotreeError(STATE, "is empty", "give one file, random:SEED, qd:X,X or tau:X,X")
         if base is not None:
-            raise kkt.PivotreeError(
-                "option --state", "gives two whole states", "give one file or random:SEED"
-            )
+            raise kkt.PivotreeError(STATE, "gives two whole states", "give one file or random:SEED")
         base = _seed(text) if field == "random" and colon else told
     return base, texts
 
 
 def _seed(text: str) -> int:
     if not text.isdecimal() or len(text) > 18:
-        raise kkt.PivotreeError(
-            "option --state", f"random:{text} has no seed", "use a whole number from 0 on"
-        )
+        raise kkt.PivotreeError(STATE, f"random:{text} has no seed", "use a whole number from 0 on")
     return int(text)
 
 
@@ -82,7 +77,7 @@ def given_values(tree: nx.DiGraph[Any], options: argparse.Namespace, start: Vect
     """What ``--q``, ``--state qd:`` and ``--state tau:`` say, where they are given: all freedoms of each."""
     found: Vectors = {}
     for field, text in asked(options)[1].items():
-        where = "option --q" if field == "q" else f"option --state {field}"
+        where = "option --q" if field == "q" else f"{STATE} {field}"
         if "=" in text:
             named: dict[str, Any] = {}
             for item in text.split(","):
@@ -123,20 +118,19 @@ def _drawn(tree: nx.DiGraph[Any], seed: int) -> Vectors:
 
 def _read(tree: nx.DiGraph[Any], file: str) -> Vectors:
     """A state file: for each field a list of N numbers, or an object of joints and numbers."""
+    whole = f"{STATE}: {file}"
     try:
         document = read_json(file)
     except kkt.PivotreeError as error:
-        raise kkt.ModelError(f"option --state: {file}", error) from None
+        raise kkt.ModelError(whole, error) from None
     if not isinstance(document, dict):
-        raise kkt.ModelError(f"option --state: {file}", "give an object with q, qd or tau")
+        raise kkt.ModelError(whole, "give an object with q, qd or tau")
     schema = document.pop("schema", SCHEMA)
     if schema != SCHEMA:
-        raise kkt.ModelError(
-            f"option --state: {file}", f"field 'schema' is {schema!r}", f"use {SCHEMA!r}, or leave it out"
-        )
+        raise kkt.ModelError(whole, f"field 'schema' is {schema!r}", f"use {SCHEMA!r}, or leave it out")
     found: Vectors = {}
     for field, value in sorted(document.items(), key=lambda item: item[0] != "q"):  # rates look at q
-        where = f"option --state: {file}: field {field!r}"
+        where = f"{whole}: field {field!r}"
         if field not in FIELDS:
             raise kkt.ModelError(f"{where} is unknown", remedy=f"use {', '.join(FIELDS)}")
         items = value.values() if isinstance(value, dict) else value

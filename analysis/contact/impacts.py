@@ -156,11 +156,8 @@ def chosen(value: Any, contacts: Sequence[Any], what: str, most: float = float("
             told = ", ".join(map(repr, names))
             raise LoopError("contacts", f"{what} names {name!r}", f"the contacts are {told}")
         if not isinstance(number, int | float | np.number) or not 0.0 <= number <= most:
-            top = "" if most == float("inf") else f" to {most:g}"
-            more = " or more" if most == float("inf") else ""
-            raise LoopError(
-                "contacts", f"{what} of {name!r} is {number!r}", f"give a number from 0{top}{more}"
-            )
+            top = " or more" if most == float("inf") else f" to {most:g}"
+            raise LoopError("contacts", f"{what} of {name!r} is {number!r}", f"give a number from 0{top}")
     return [float(each.get(name, 0.0)) for name in names]
 
 

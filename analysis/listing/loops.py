@@ -299,12 +299,11 @@ def courses_of(values: Values, tree: Tree) -> list[Course]:
 def loops_of(values: Values, tree: Tree, courses: list[Course]) -> list[Loop]:
     """All lines, in loops."""
     folder = Folder(tree)
-    return [_loop(values, folder, course) for course in courses]
-
-
-def _loop(values: Values, folder: Folder, course: Course) -> Loop:
-    kinds = tuple(map(" ".join, course.steps[0][0].kinds))
-    return Loop(course.back, kinds, lines_of(values, folder, course.steps), course.bodies)
+    loops = []
+    for course in courses:
+        kinds = tuple(map(" ".join, course.steps[0][0].kinds))
+        loops.append(Loop(course.back, kinds, lines_of(values, folder, course.steps), course.bodies))
+    return loops
 
 
 def lines_of(values: Values, folder: Folder, grouped: Steps) -> tuple[Line, ...]:

@@ -138,7 +138,8 @@ LONG = 150  # characters of a recursion in full
 def text(listing: Listing) -> str:
     """Loops and lines, symbols explained above."""
     style = Style(listing.names.symbols, listing.scalar)
-    parts = [_title(listing), ""]
+    source = f" ({listing.source})" if listing.source else ""
+    parts = [f"{listing.order} on {listing.system.name}{source}", ""]
     parts += legend(listing)
     for loop in listing.loops:
         parts += ["", head(listing, loop)]
@@ -160,11 +161,6 @@ def full(listing: Listing) -> list[str]:
     style.whole = True
     lines = [f"  {text}" for line in in_full(listing.lines()) for text in formulas(style, line)]
     return [] if any(len(line) > LONG for line in lines) else lines
-
-
-def _title(listing: Listing) -> str:
-    source = f" ({listing.source})" if listing.source else ""
-    return f"{listing.order} on {listing.system.name}{source}"
 
 
 def legend(listing: Listing) -> list[str]:

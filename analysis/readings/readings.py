@@ -68,8 +68,8 @@ class Reading:
         if self.frames == "own":
             return system
         if system.loops:
-            text = "is modelled on trees alone, without closed loops or contacts; give its order by itself"
-            raise LoopError(f"{self.program} {text}", f"--order {self.order}")
+            text = f"{self.program} is modelled on trees alone, without closed loops or contacts"
+            raise LoopError(text, remedy=f"give its order by itself: --order {self.order}")
         return aligned(system) if self.frames == "aligned" else gathered(system, self.frames)
 
     def traced(self, system: System) -> tuple[System, Tape]:

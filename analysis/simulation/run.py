@@ -247,9 +247,7 @@ def drift(motion: Motion, record: Record) -> float | None:
 
 def require_runs(runs: int) -> None:
     """Raise PivotreeError for less than one run, or more than MOST_RUNS."""
-    if runs < 1:
-        raise kkt.PivotreeError("option --runs", f"is {runs}", "give 1 or more")
-    if runs > MOST_RUNS:
+    if not 1 <= runs <= MOST_RUNS:
         raise kkt.PivotreeError("option --runs", f"is {runs}", f"give 1 to {MOST_RUNS:,}")
 
 

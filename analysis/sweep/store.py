@@ -159,14 +159,12 @@ class Store:
         except UnreadableError as error:
             raise PivotreeError(path, error, "move it away") from None
         if head != self.head:
-            raise _other(path, head.strip().split(","), self.head.strip().split(","))
-        if not all(line.startswith(f"{EDITION}.") for line in lines):
-            raise PivotreeError(
-                path,
-                "was measured by a Pivotree whose numbers were others",
-                "give another output, or move the file away",
-            )
-        return lines
+            why = _other(head.strip().split(","), self.head.strip().split(","))
+        elif not all(line.startswith(f"{EDITION}.") for line in lines):
+            why = "was measured by a Pivotree whose numbers were others"
+        else:
+            return lines
+        raise PivotreeError(path, why, "give another output, or move the file away")
 
     def _kept(self, error: FormatError) -> PivotreeError:
         return PivotreeError(error, remedy=f"the same command goes on from {self.place}, which is kept")
@@ -176,17 +174,13 @@ def _key(line: str) -> str:
     return line.partition(",")[0]
 
 
-def _other(path: Path, found: Sequence[str], wanted: Sequence[str]) -> PivotreeError:
+def _other(found: Sequence[str], wanted: Sequence[str]) -> str:
     missing = [name for name in wanted if name not in found]
     more = [name for name in found if name not in wanted]
     what = "; ".join(
         f"{said} {', '.join(names)}" for said, names in (("lacks", missing), ("has", more)) if names
     )
-    return PivotreeError(
-        path,
-        f"holds other columns than this sweep ({what or 'in another sequence'})",
-        "give another output, or move the file away",
-    )
+    return f"holds other columns than this sweep ({what or 'in another sequence'})"
 
 
 def _still(file: IO[bytes], place: Path) -> bool:

@@ -176,15 +176,12 @@ def refinement(options: argparse.Namespace) -> tuple[int, str]:
         return 0, "dynamics"
     from pivotree.kkt.solution.eliminate import CORRECTIONS, RESIDUALS
 
+    where = "option --refine"
     if not count.isdecimal() or len(count) > len(str(CORRECTIONS)) or int(count) > CORRECTIONS:
-        raise kkt.OrderError(
-            "option --refine", f"{count} is no number of corrections", f"use 0 to {CORRECTIONS}"
-        )
+        raise kkt.OrderError(where, f"{count} is no number of corrections", f"use 0 to {CORRECTIONS}")
     residual = residual if colon else "dynamics"
     if residual not in RESIDUALS:
-        raise kkt.OrderError(
-            "option --refine", f"{residual!r} is no residual", f"use {' or '.join(RESIDUALS)}"
-        )
+        raise kkt.OrderError(where, f"{residual!r} is no residual", f"use {' or '.join(RESIDUALS)}")
     return int(count), residual
 
 

@@ -50,14 +50,11 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(vars(summary))
         return 0
+    marked = f", {summary.marked} marked as not to be relied on" if summary.marked else ""
     rate = summary.measured / max(summary.seconds, 1e-9)
     print(
         f"{summary.output}: {summary.rows} rows, {summary.measured} measured now in "
         f"{summary.seconds:.1f} s ({rate:.0f} a second), {summary.failed} of them without an answer"
-        f"{_marked(summary.marked)}"
+        f"{marked}"
     )
     return 0
-
-
-def _marked(count: int) -> str:
-    return f", {count} marked as not to be relied on" if count else ""

@@ -121,7 +121,7 @@ REFUSED = {
     "option --integrator: 'pace=1' is no setting; give NAME": "simulate chain:2 --integrator RK45,pace=1",
     "option --integrator: 'step=x' is no number": "simulate chain:2 --integrator RK45,step=x",
     "there is no dense method 'qr'; use": "simulate chain:2 --order crbm+qr",
-    "option --runs: is 0; give 1 or more": "simulate chain:2 --runs 0",
+    "option --runs: is 0; give 1 to 100,000": "simulate chain:2 --runs 0",
     "option --runs: is 1000000000; give 1 to": "simulate chain:2 --runs 1000000000",
     "no state near by closes it": "simulate four_bar --q 0,0,0 --project",
     "is open by 0.82 (rad or m) in this state; give q": "simulate four_bar --q 1,-0.3,1.3",
