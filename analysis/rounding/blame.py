@@ -73,7 +73,7 @@ def blame(
     exact = proof.certified(system, REFERENCE_DIGITS, chosen)
     data = proof.certified(system, REFERENCE_DIGITS)
     if not isinstance(system, Matrix) and (chance := by_chance(system, data.high)) is not None:
-        raise SingularError(tape.program.name, chance)
+        raise SingularError(system.name, chance)
     answers = _Answers(system, traced, pair, exact, data)
     which = None if output is None else answers.find(output)
     progress("adjoints")

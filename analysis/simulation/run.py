@@ -137,8 +137,6 @@ def simulate(
     >>> round(float(swing.records[0].t[-1]), 6), swing.records[0].failed
     (0.2, None)
     """
-    integration.check()
-    require_runs(runs)
     if isinstance(order, str):
         order, solver = order_of(order, compiled.get("solver"))
         compiled |= {"solver": solver}
@@ -166,6 +164,10 @@ def side_by_side(
     >>> [swing.order for swing in side_by_side(swings, begun, "float64", Integration(0.2), runs=3)]
     ['abm', 'crbm']
     """
+    integration.check()
+    require_runs(runs)
+    if motions[1:] and integration.integrator != "cash_karp":
+        raise kkt.PivotreeError("integrator", f"{integration.integrator} takes one motion", "use cash_karp")
     y = np.concatenate([starts(at, runs, seed, format) for at in begun]).astype(integration.state)
     rates, settle = [motion.rates for motion in motions], motions[0].settle
     method, begin = integration.method(motions[0]), time.perf_counter()

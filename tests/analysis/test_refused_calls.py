@@ -19,7 +19,7 @@ from pivotree.analysis.figures import kinds
 from pivotree.analysis.guarantee import guarantee
 from pivotree.analysis.proofs import fields
 from pivotree.analysis.report import robot_report
-from pivotree.analysis.simulation import Motion, simulate
+from pivotree.analysis.simulation import Integration, Motion, side_by_side, simulate
 from pivotree.analysis.sweep import read_config, sweep
 from pivotree.papers.cloutier1995 import complements
 from pivotree.papers.cloutier1995.floor import Floor, Springs
@@ -27,7 +27,7 @@ from pivotree.papers.cloutier1995.floor import Floor, Springs
 TREE = kkt.chain(3)
 SYSTEM = kkt.build(TREE)
 FOOT = kkt.build(TREE, loops=[kkt.contact("j3", (0.1, 0.0, 0.0), name="foot")])
-ABM = orderings.get("abm")
+ABM, RK45 = orderings.get("abm"), Integration(1.0, integrator="RK45")
 HARD = kkt.load("example3:m1=1e8")
 TURNED = np.array([[1.0, 1.0, -0.5], [1.0, 4.0, 0.0], [-0.5, 0.0, 1.0]])
 BRACKETS = [[(kind, k) for kind in ("pdd", "qdd", "f")] for k in ("j3", "j2", "j1")]
@@ -102,6 +102,9 @@ REFUSED = {
     "order: none": lambda: robot_report(TREE, "m", []),
     "format: none": lambda: robot_report(TREE, "m", formats=[]),
     "--seed: -1 is no seed; give a whole number": lambda: simulate(TREE, "abm", seed=-1),
+    "integrator: RK45 takes one motion; use cash_karp": (
+        lambda: side_by_side([Motion.of(TREE, ABM)] * 2, [np.zeros(6)] * 2, "float64", RK45, 1)
+    ),
     "--seed: -1 is negative; use 0 or more": lambda: guarantee(TREE, ["abm"], ["float32"], 1, -1),
     "--states: True is no number of states": lambda: robot_report(TREE, "c", states=True),
     "--seed: True is no seed": lambda: robot_report(TREE, "c", seed=True),

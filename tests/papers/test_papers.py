@@ -181,6 +181,8 @@ REFUSED = {
     "give it as numbers with semi": "ascher1996 table1 ratios=x",
     "setting most: is 0; give 1 or more": "ascher1996 links most=0",
     "setting states: is 0; give 1 or more": "ascher1996 stanford states=0",
+    "option --runs: is 0; give 1 to": "ascher1996 table1 runs=0 ratios=0.02",
+    "option --seconds: is 0.0; give a number above 0": "ascher1996 table1 seconds=0 ratios=0.02",
     "setting mass: is -1.0; give more than 0 [kg]": "ascher1996 shoulder mass=-1",
     "setting m1: is -1.0; give more than 0 [kg]": "ascher1996 tilted m1=-1",
     # -- cloutier1995
