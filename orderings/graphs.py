@@ -116,14 +116,15 @@ def degree(graph: "nx.Graph[Any]", k: Hashable) -> int:
     return sum(graph.nodes[near]["size"] for near in graph[k])
 
 
+def fill(graph: "nx.Graph[Any]", k: Hashable) -> int:
+    """New couplings that the elimination of a block makes."""
+    near = list(graph[k])
+    return len(near) * (len(near) - 1) // 2 - graph.subgraph(near).number_of_edges()
+
+
 @order("minimum_fill", source="Tinney & Walker 1967, scheme 3")
 def minimum_fill(structure: Structure) -> list:
     """The block whose elimination makes the fewest new couplings."""
-
-    def fill(graph: "nx.Graph[Any]", k: Hashable) -> int:
-        near = list(graph[k])
-        return len(near) * (len(near) - 1) // 2 - graph.subgraph(near).number_of_edges()
-
     return groups(structure, fill)
 
 

@@ -16,7 +16,7 @@ from pivotree.kkt import Matrix, OrderError, Partition, PivotSequence, Rules, Sy
 from pivotree.kkt.order.sequence import as_sequence
 from pivotree.kkt.solution.matrix import tape_of
 from pivotree.orderings import GRAPHS, get
-from pivotree.orderings.graphs import degree, groups
+from pivotree.orderings.graphs import degree, fill, groups
 
 DRAWN, WORK = 12, 60_000  # greedy orders of each rule, of so many squared blocks in all
 STARTS, MOVES = 4, 500  # orders whose blocks are moved, and moves of each
@@ -24,10 +24,9 @@ Order = tuple[tuple[tuple[str, Hashable], ...], ...]  # groups of blocks
 Counted = list[tuple[str, PivotSequence, int]]  # name, sequence, operations
 
 
-def fill(graph: Any, k: Hashable) -> tuple[int, ...]:
+def fill_then_couplings(graph: Any, k: Hashable) -> tuple[int, int]:
     """New couplings that it makes, and its couplings."""
-    near = list(graph[k])
-    return len(near) * (len(near) - 1) // 2 - graph.subgraph(near).number_of_edges(), len(near)
+    return fill(graph, k), len(graph[k])
 
 
 def drawn(rule: Any, draw: Random, graph: Any, k: Hashable) -> tuple[Any, float]:
@@ -111,7 +110,7 @@ def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Co
         count(name, PivotSequence(list(order), name, registered.source))
         cost(order)
     for number in range(max(1, min(DRAWN, WORK // structure.n**2))):
-        for rule in (degree, fill):
+        for rule in (degree, fill_then_couplings):
             with suppress(OrderError):  # blocks that are zero were left alone
                 cost(of(groups(structure, partial(drawn, rule, draw))))
         tick(f"{number + 1} greedy orders by degree and by fill")

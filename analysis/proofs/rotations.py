@@ -7,14 +7,13 @@ each with two more columns.  That a root of d or w is taken nowhere is what make
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
 from sympy import QQ, Integer, symbols
 
-from pivotree.kkt.arithmetic.formats import ADD, DIV, MUL, SUB
+from pivotree.kkt.arithmetic.formats import ARITHMETIC
 from pivotree.kkt.tape.emit import Emitter
 from pivotree.kkt.tape.rotations import projected as projected_out
 from pivotree.kkt.tape.rotations import rotated
@@ -25,7 +24,6 @@ from .scalars import Letters, Same
 SOURCE = "docs/theory/repairs.md"
 LETTERS = ("d", "w", "x", "P_1", "P_2", "h_1", "h_2")
 FIELD = QQ.frac_field(*LETTERS)
-DONE = {ADD: operator.add, SUB: operator.sub, MUL: operator.mul, DIV: operator.truediv}
 
 d, w, x, *_ = symbols(LETTERS)
 P, h = symbols("P_1 P_2"), symbols("h_1 h_2")
@@ -36,7 +34,7 @@ def played(emitter: Emitter, values: list[Any]) -> Callable[[int], Any]:
     zero = values[0] * 0
     slots = [zero, zero + 1, *values]
     for op, i, j in zip(*(column.tolist() for column in emitter.written()), strict=True):
-        slots.append(DONE[op](slots[i], slots[j]))
+        slots.append(ARITHMETIC[op](slots[i], slots[j]))
     return lambda slot: slots[abs(slot)] if slot >= 0 else -slots[-slot]
 
 

@@ -13,7 +13,7 @@ from ..base.compiled import leaf, njit
 
 
 @leaf(error_model="numpy", forceinline=True)
-def _operation(op, x, y):  # pragma: no cover
+def operation(op, x, y):  # pragma: no cover
     """One operation of a tape, in the type of its operands."""
     if op == 2:
         return x * y
@@ -35,21 +35,21 @@ def plain(op, dst, a, b, v, xs, ys, rs):  # pragma: no cover
     keep = len(xs) > 0
     for i in range(len(op)):
         x, y = v[a[i]], v[b[i]]
-        r = _operation(op[i], x, y)
+        r = operation(op[i], x, y)
         v[dst[i]] = r
         if keep:
             xs[i], ys[i], rs[i] = x, y, r
 
 
 @leaf(error_model="numpy", forceinline=True)
-def _two_sum(x, y):  # pragma: no cover
+def two_sum(x, y):  # pragma: no cover
     s = x + y
     t = s - x
     return s, (x - (s - t)) + (y - t)
 
 
 @leaf(error_model="numpy", forceinline=True)
-def _two_product(x, y):  # pragma: no cover
+def two_product(x, y):  # pragma: no cover
     p = x * y
     c = 134217729.0 * x
     xh = c - (c - x)
@@ -62,18 +62,18 @@ def _two_product(x, y):  # pragma: no cover
 
 @leaf(error_model="numpy", forceinline=True)
 def _dd_add(xh, xl, yh, yl):  # pragma: no cover
-    s, e = _two_sum(xh, yh)
-    t, f = _two_sum(xl, yl)
+    s, e = two_sum(xh, yh)
+    t, f = two_sum(xl, yl)
     e += t
-    s, e = _two_sum(s, e)
+    s, e = two_sum(s, e)
     e += f
-    return _two_sum(s, e)
+    return two_sum(s, e)
 
 
 @leaf(error_model="numpy", forceinline=True)
 def _dd_mul(xh, xl, yh, yl):  # pragma: no cover
-    p, e = _two_product(xh, yh)
-    return _two_sum(p, e + (xh * yl + xl * yh))
+    p, e = two_product(xh, yh)
+    return two_sum(p, e + (xh * yl + xl * yh))
 
 
 @leaf(error_model="numpy", forceinline=True)
@@ -81,19 +81,19 @@ def _dd_div(xh, xl, yh, yl):  # pragma: no cover
     q = xh / yh
     ph, pl = _dd_mul(q, 0.0, yh, yl)
     rh, rl = _dd_add(xh, xl, -ph, -pl)
-    return _two_sum(q, (rh + rl) / yh)
+    return two_sum(q, (rh + rl) / yh)
 
 
 @leaf(error_model="numpy", forceinline=True)
 def _dd_sqrt(xh, xl):  # pragma: no cover
     s = math.sqrt(xh)
-    ph, pl = _two_product(s, s)
+    ph, pl = two_product(s, s)
     rh, rl = _dd_add(xh, xl, -ph, -pl)
-    return _two_sum(s, (rh + rl) / (2.0 * s))
+    return two_sum(s, (rh + rl) / (2.0 * s))
 
 
 @leaf(error_model="numpy", forceinline=True)
-def _dd_operation(op, xh, xl, yh, yl):  # pragma: no cover
+def dd_operation(op, xh, xl, yh, yl):  # pragma: no cover
     """One operation of a tape on double-double numbers."""
     if op == 2:
         return _dd_mul(xh, xl, yh, yl)
@@ -114,7 +114,7 @@ def pairs(op, dst, a, b, v, xs, ys, rs):  # pragma: no cover
     keep = len(xs) > 0
     for i in range(len(op)):
         x, y = v[a[i]], v[b[i]]
-        hi, lo = _dd_operation(op[i], x.real, x.imag, y.real, y.imag)
+        hi, lo = dd_operation(op[i], x.real, x.imag, y.real, y.imag)
         r = complex(hi, lo if math.isfinite(hi) else 0.0)
         v[dst[i]] = r
         if keep:

@@ -7,6 +7,7 @@ Double-double: 106 bits from two float64, about 31 digits.
 from __future__ import annotations
 
 import math
+import operator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
@@ -26,6 +27,7 @@ ADD, SUB, MUL, DIV, SQRT = range(5)
 >>> any((chunk.op == SQRT).any() for chunk in abm.chunks())  # ABM takes none
 False
 """
+ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv)  # of two numbers, by these codes
 
 
 class Chunk(NamedTuple):

@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from ..base.compiled import leaf, njit
-from .floats import _dd_operation, _operation, _two_product, _two_sum
+from .floats import dd_operation, operation, two_product, two_sum
 
 EXPONENT = 0x7FF0000000000000  # bits of a float64
 QUIET = 0x0008000000000000  # leading bit of the fraction: the constant added is 1.5 2^e
@@ -138,18 +138,18 @@ def _residual(op, x, y, z):  # pragma: no cover
     if op == 2 or not math.isfinite(x) or not math.isfinite(y):
         return 0.0, z
     if op < 2:
-        _, rest = _two_sum(x, -y if op == 1 else y)
+        _, rest = two_sum(x, -y if op == 1 else y)
         return rest, z
     if op == 3:
         if y == 0.0:
             return 0.0, z
         if abs(z) > 1e300:
             return 0.0, math.copysign(1e300, z)
-        high, low = _two_product(z, y)
+        high, low = two_product(z, y)
         return ((x - high) - low) / y, z
     if z == 0.0 or z != z:
         return 0.0, z
-    high, low = _two_product(z, z)
+    high, low = two_product(z, z)
     return ((x - high) - low) / (2.0 * z), z
 
 
@@ -189,7 +189,7 @@ def rounded(chunk, v, which, operand, grids, at, records):  # pragma: no cover
         if k >= 0:
             x = _operand(x, grids[k], count + 1)
             y = _operand(y, grids[k], count + 2)
-        r = _operation(op[i], x, y)
+        r = operation(op[i], x, y)
         if g.mode == NEAREST:
             r = _nearest(r, g.shift, g.least, g.most, g.top, g.over)
         elif g.mode > NEAREST:
@@ -211,11 +211,11 @@ def fixed(op, dst, a, b, v, scale, top, xs, ys, rs):  # pragma: no cover
     keep = len(xs) > 0
     for i in range(len(op)):
         kind, x, y = op[i], v[a[i]], v[b[i]]
-        z = _operation(kind, x, y)  # of sums it is exact
+        z = operation(kind, x, y)  # of sums it is exact
         p = z * scale
         k = np.rint(p)
         if kind > 1 and abs(p - k) == 0.5:  # a tie in float64, which need not be one exactly
-            rest = _two_product(x, y)[1] if kind == 2 else _residual(kind, x, y, z)[0]
+            rest = two_product(x, y)[1] if kind == 2 else _residual(kind, x, y, z)[0]
             if rest != 0.0:
                 k = math.floor(p) + (1.0 if rest > 0.0 else 0.0)
         r = (k + 0.0) / scale if abs(k) <= top else math.nan
@@ -231,7 +231,7 @@ def lanes_native(op, dst, a, b, v, xs, ys, rs):  # pragma: no cover
     for i in range(len(op)):
         o, x, y, r = op[i], v[a[i]], v[b[i]], v[dst[i]]
         for j in range(m):
-            r[j] = _operation(o, x[j], y[j])
+            r[j] = operation(o, x[j], y[j])
 
 
 @njit(cache=True, error_model="numpy")
@@ -243,7 +243,7 @@ def lanes_nearest(op, dst, a, b, v, grids, xs, ys, rs):  # pragma: no cover
     for i in range(len(op)):
         o, x, y, r = op[i], v[a[i]], v[b[i]], v[dst[i]]
         for j in range(m):
-            r[j] = _nearest(_operation(o, x[j], y[j]), shift, least, most, top, over)
+            r[j] = _nearest(operation(o, x[j], y[j]), shift, least, most, top, over)
 
 
 @njit(cache=True, error_model="numpy")
@@ -255,6 +255,6 @@ def lanes_pairs(op, dst, a, b, v, xs, ys, rs):  # pragma: no cover
         xh, xl, yh, yl = high[a[i]], low[a[i]], high[b[i]], low[b[i]]
         rh, rl = high[dst[i]], low[dst[i]]
         for j in range(m):
-            h, t = _dd_operation(o, xh[j], xl[j], yh[j], yl[j])
+            h, t = dd_operation(o, xh[j], xl[j], yh[j], yl[j])
             rh[j] = h
             rl[j] = t if math.isfinite(h) else 0.0

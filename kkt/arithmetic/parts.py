@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..base.compiled import njit
 from ..base.errors import FormatError
 from ..base.foreign import foreign
-from .floats import _two_sum
+from .floats import two_sum
 from .formats import Chunk
 from .objects import InObjects
 
@@ -195,7 +195,7 @@ def looked_pairs(op, x, y, r, cancelled, absorbed, size):  # pragma: no cover
         part[:] = 0.0
         for k, term in enumerate((u.real, u.imag, w.real, w.imag, -t.real, -t.imag)):
             for j in range(k):
-                term, part[j] = _two_sum(term, part[j])
+                term, part[j] = two_sum(term, part[j])
             part[k] = term
         absorbed[i] = abs(part.sum()) / min(abs(u.real), abs(w.real))
 

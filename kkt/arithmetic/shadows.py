@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ..base.compiled import leaf, njit
 from ..base.errors import FormatError
-from .floats import _two_product, _two_sum, pairs
+from .floats import pairs, two_product, two_sum
 from .formats import SQRT, Chunk, Format, Runner
 
 
@@ -41,15 +41,15 @@ def linearise(op, x, y, r, xs, ys, rs, error, slopes):  # pragma: no cover
         u, w, t = np.float64(x[i]), np.float64(y[i]), np.float64(r[i])
         us, ws, ts = xs[i], ys[i], rs[i]
         if op[i] < 2:
-            high, low = _two_sum(u, -w if op[i] == 1 else w)
+            high, low = two_sum(u, -w if op[i] == 1 else w)
             error[i] = (t - high) - low
             continue
         if op[i] == 2:
-            high, low = _two_product(u, w)
+            high, low = two_product(u, w)
             error[i] = (t - high) - low
             slopes[k, 0], slopes[k, 1] = 0.5 * (w + ws), 0.5 * (u + us)
         else:
-            high, low = _two_product(t, w)
+            high, low = two_product(t, w)
             error[i] = ((high - u) + low) / w
             slopes[k, 0], slopes[k, 1] = 2.0 / (w + ws), -(u / w + ts) / (w + ws)
         k += 1

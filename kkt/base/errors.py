@@ -52,7 +52,7 @@ class Refusal(str):
         inner = getattr(wrong, "why", wrong)
         if isinstance(inner, Refusal):
             where, wrong = ": ".join(filter(None, (where, inner.subject))), inner.reason
-            detail = detail or inner.detail
+            detail = ", ".join(filter(None, (inner.detail, detail)))
             remedy = "; ".join(filter(None, (inner.remedy, remedy)))
         what = str(wrong)
         text = f"{where}{where and ': '}{what}{detail and ', '}{detail}{remedy and '; '}{remedy}"

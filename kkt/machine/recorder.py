@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import operator
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,12 +33,11 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.formats import ADD, DIV, MUL, SQRT, SUB, Chunk, Format
+from ..arithmetic.formats import ADD, ARITHMETIC, DIV, MUL, SQRT, SUB, Chunk, Format
 from ..base.errors import Undefined
 from ..tape.emit import added, divided, multiplied
 
 SIN, COS = 5, 6  # operations beside those of a tape
-ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv)  # by ADD, SUB, MUL, DIV
 NAMES = ("add", "add", "mul", "div", "sqrt", "sin", "cos")  # under which operations are counted
 
 

@@ -8,7 +8,6 @@ all its digits.
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, Mixed, get_format
 from ..arithmetic.binary import EXPONENT_BITS, MAX_PRECISION
-from ..arithmetic.formats import DIV, SQRT
+from ..arithmetic.formats import ARITHMETIC, DIV, SQRT
 from ..base.errors import Refusal, SingularError
 from ..matrix.entries import LETTERS, ROUNDINGS, UNIT, Entries
 from ..matrix.system import System, least_size
@@ -171,7 +170,7 @@ def beyond_words(system: System, tape: Tape, chosen: Any, entries: Entries) -> R
             op, x, y = int(piece.chunk.op[i]), float(piece.x[i]), float(piece.y[i])
             if op == SQRT or (op == DIV and not y):  # a pivot that is not positive, which is named as such
                 return None
-            exact = (operator.add, operator.sub, operator.mul, operator.truediv)[op](x, y)
+            exact = ARITHMETIC[op](x, y)
             step, whole = int(piece.chunk.step[i]), math.floor(math.log2(abs(exact))) + 2
             body = int(tape.bodies(piece.at + i, piece.at + i + 1, piece.chunk.step[i : i + 1])[0])
             owner = f"body {system.tree.names[body]!r}, " if body >= 0 else ""
