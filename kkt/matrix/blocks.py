@@ -128,7 +128,8 @@ class Structure(Shown):
     @property
     def graph(self) -> Any:
         """That of a matrix's blocks; a robot has none, and OrderError says so."""
-        raise OrderError("graphs are of matrices (pt.matrix)", remedy="use minimum_degree for a robot")
+        what = "asks for a graph of blocks, which a matrix has (pt.matrix) and a robot has not"
+        raise OrderError(what, remedy="use minimum_degree for a robot")
 
     def require_tree(self, what: str, instead: str = "") -> None:
         """Raise LoopError where there are closed loops or contacts, which ``what`` cannot take.
