@@ -194,7 +194,10 @@ def test_a_comparison_and_a_picture():
         (lambda: kkt.eliminate(pt.matrix(np.eye(2)), [[0], [5]]), "step 2 names the unknown block 5"),
         (lambda: kkt.eliminate(pt.matrix(np.eye(2)), [[0]]), "leaves out x_1; name every block once"),
         (lambda: kkt.eliminate(pt.matrix(np.eye(2)), [[0], [1]], refine=1), "leave the rest out"),
-        (lambda: kkt.eliminate(CHAIN, "minimum_fill"), "order .minimum_fill.: asks for a graph of blocks, which a matrix has"),
+        (
+            lambda: kkt.eliminate(CHAIN, "minimum_fill"),
+            "order .minimum_fill.: asks for a graph of blocks, which a matrix has",
+        ),
         (
             lambda: kkt.certify(pt.matrix(np.ones((2, 2))), 10, tape="natural"),
             "zero at .* bits; the matrix is",
