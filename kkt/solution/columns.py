@@ -327,9 +327,8 @@ def derivatives(system: System, order: OrderLike | Tape, format: str | Format = 
     each judged by its own largest entry, and ``error_estimate`` the error of the worst.
 
     Raises OrderError for an order by rotations, ModelError for a general joint whose motions S are
-    no tangent space, LoopError for joints that follow others by a curve, SizeError for trees of more
-    than about 300 joints, SingularError where a pivot is zero, but for
-    rounding too, or (4) is singular, FormatError and CertificationError as :func:`kkt.eliminate` does.
+    no tangent space, SizeError for trees of more than about 300 joints, SingularError where a pivot is
+    zero or rounding alone, or (4) is singular, FormatError and CertificationError as :func:`eliminate`.
 
     >>> system = pt.build(pt.rr_arm(), q=[0.3, 0.5], qd=[1.0, -1.0])
     >>> found = pt.derivatives(system, pt.orderings.get("abm"))

@@ -44,7 +44,7 @@ from ..tape.trace import trace
 from .ranges import Limits, Ranges, ranges_of
 from .recursion import Behind, at_rest, pivot_and_size, recursion
 from .roundings import roundings
-from .support import Reach, Turn, cancelled, reach, support
+from .support import BOUNDED, Reach, Turn, cancelled, reach, support
 
 Floats = NDArray[np.float64]
 PRODUCTS = 500.0  # tiny high^2 / low, of an entry: what all operations of one child lose at most
@@ -226,9 +226,8 @@ def refusal(system: System, tape: Tape, unit: float) -> str:
         return "loops are closed, and the bound is for trees"
     if unit * tree.n > 1e-3:
         return f"the format has too few digits for {tree.n} bodies"
-    if "universal" in tree.joint:
-        turning = tree.names[tree.joint.index("universal")]
-        return f"joint {turning}: universal, its axes change with q, and have no bound yet"
+    if unknown := [k for k in range(tree.n) if tree.joint[k] not in BOUNDED]:
+        return f"joint {tree.names[unknown[0]]}: {tree.joint[unknown[0]]}, whose motion has no bound yet"
     several = [k for k in range(tree.n) if tree.dof[k] > 1 and tree.parent[k] >= 0]
     if order == "gain_abm" and several:
         return f"joint {tree.names[several[0]]}: several freedoms, whose gains are not bounded yet"

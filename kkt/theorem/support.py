@@ -36,6 +36,7 @@ from .ranges import Ranges
 
 UP = 1.0 + 1e-12  # more than a few hundred roundings of float64 make of a sum of positive numbers
 ROUNDED = 256.0  # units
+BOUNDED = f"fixed revolute continuous prismatic cylindrical spherical planar floating {GENERAL}".split()
 CANCELLED = 100.0  # times what is left of entries of Phi, they may be formed from
 
 
