@@ -171,12 +171,7 @@ def entries_of(system, format):
         given = assemble(system.state, Fraction)
     else:
         given = Entries(*(chosen.shown(chosen.cast(getattr(system.entries, x))) for x in LETTERS))
-    rationals = []
-    for letter in LETTERS:
-        array = np.asarray(getattr(given, letter))
-        flat = [rational(x.item() if hasattr(x, "item") else x) for x in array.ravel()]
-        rationals.append(np.array([*flat, None], dtype=object)[:-1].reshape(array.shape))
-    return Entries(*rationals)
+    return Entries(*(np.frompyfunc(rational, 1, 1)(getattr(given, letter)) for letter in LETTERS))
 
 
 def dense(system, e):

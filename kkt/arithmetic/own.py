@@ -14,6 +14,7 @@ from ..base.errors import FormatError, nearest
 from ..base.foreign import foreign
 from .binary import Binary
 from .formats import MUL, SUB, Chunk, Format, Hardware, Runner
+from .objects import each
 
 ROLES = ("add", "mul", "div", "sqrt", "D", "operands")
 ROLE_OF_OPERATION = ("add", "add", "mul", "div", "sqrt")  # by the code of an operation
@@ -223,10 +224,8 @@ class Custom(Format):
         values = np.asarray(x, dtype=float)
         one = self.datum or (self.operate if self.kind == "object" else lambda x: self.operate(SUB, x, 0.0))
         with foreign(f"format {self.name!r}", FormatError):
-            flat = [one(value) for value in values.ravel().tolist()]
-            if self.kind == "float":
-                return np.array(flat, dtype=float).reshape(values.shape)
-        return np.array([*flat, None], dtype=object)[:-1].reshape(values.shape)
+            found = each(one, values)
+            return found.astype(float) if self.kind == "float" else found
 
     def runner(self, tape: Any) -> Runner:
         """Calls the user's function for every operation."""
@@ -284,10 +283,10 @@ def _parts(
 ) -> dict[str, Any]:
     """Formats by role or by body, as ``given`` has them: mul=bfloat16; ``known`` are all there are."""
     parts: dict[str, Any] = {}
-    for each in given:
-        key, _, value = each.partition("=")
+    for text in given:
+        key, _, value = text.partition("=")
         if not key or not value or key in parts or (known is not None and key not in known):
             wrong = "is given twice" if key in parts else f"is no {what} and format"
-            raise FormatError(f"format {name!r}", f"{sign + each!r} {wrong}", told)
+            raise FormatError(f"format {name!r}", f"{sign + text!r} {wrong}", told)
         parts[key] = read(value)
     return parts

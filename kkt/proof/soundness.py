@@ -266,7 +266,7 @@ def _balls(x: NDArray[Any], bound: str) -> NDArray[Any]:
     """A bound of balls, abs_upper or abs_lower; numbers of other types as they are."""
     if x.dtype != object or not x.size or not hasattr(x.flat[0], bound):
         return x
-    return np.array([*(getattr(y, bound)() for y in x.flat), None])[:-1].reshape(x.shape)
+    return each(lambda y: getattr(y, bound)(), x)
 
 
 def _largest(arrays: Any) -> Any:

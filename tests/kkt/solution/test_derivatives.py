@@ -25,10 +25,7 @@ ABM = orderings.get("abm")
 JOINTS = ("revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "floating")
 FIELDS = ("dq", "dqd", "dtau")
 
-
-def digits(x):
-    flat = [value if isinstance(value, MP.mpf) else MP.mpf(float(value)) for value in np.ravel(x)]
-    return np.array([*flat, None], dtype=object)[:-1].reshape(np.shape(x))
+digits = np.frompyfunc(lambda x: x if isinstance(x, MP.mpf) else MP.mpf(float(x)), 1, 1)
 
 
 class Differences:

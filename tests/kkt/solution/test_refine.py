@@ -26,9 +26,7 @@ def mixed():
     return kkt.build(every_joint())
 
 
-def fractions(x):
-    flat = [Fraction(float(value)) for value in np.asarray(x).ravel()]
-    return np.array([*flat, None], dtype=object)[:-1].reshape(np.shape(x))
+fractions = np.frompyfunc(lambda x: Fraction(float(x)), 1, 1)
 
 
 def unknowns(system, seed):
