@@ -214,7 +214,7 @@ def _in_letters(
         if given:  # of numbers that only stand for letters
             warnings.simplefilter("ignore", InertiaWarning)
         system = system_to_trace(numbers, what="closed form")
-    count = int(system.tree.offset[-1])
+    count = system.tree.N
     if most is not None and count > most:
         raise SizeError(
             system.name,

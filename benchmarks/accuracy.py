@@ -33,7 +33,7 @@ def refined(system: kkt.System, corrections: int = 6) -> NDArray[np.longdouble]:
 def joints(system: kkt.System) -> slice:
     """Where qdd stands among the unknowns of (4)."""
     start = 6 * system.tree.n
-    return slice(start, start + int(system.tree.offset[-1]))
+    return slice(start, start + system.tree.N)
 
 
 def distance(found: ArrayLike, exact: ArrayLike) -> float:

@@ -84,7 +84,7 @@ def robots(most: int) -> Iterator[tuple[str, nx.DiGraph]]:
                     tree = kkt.read_urdf(path, floating, True, "free")
                 except kkt.ModelError:  # a rotor craft that is held still: no body is left
                     continue
-                few = 0 < int(kkt.compile_tree(tree).offset[-1]) <= most
+                few = 0 < kkt.compile_tree(tree).N <= most
             if few:
                 yield f"{name}{', floating' if floating else ''}", tree
 

@@ -29,7 +29,7 @@ def mechanisms() -> Iterator[nx.DiGraph]:
     for leg in range(6):  # a spring in each, at rest
         platform.nodes[f"piston{leg + 1}"].update(stiffness=1000.0, rest=length)
     for tree, push in ((kkt.four_bar(), ()), (platform, PUSH)):
-        N = int(kkt.compile_tree(tree).offset[-1])
+        N = kkt.compile_tree(tree).N
         qd, tree.graph["tau"] = np.zeros(N), np.zeros(N)
         qd[: len(push)] = push
         yield begun(tree, qd=qd, project=True)[0]

@@ -142,7 +142,7 @@ def rows_of(
             Row(
                 work,
                 robot.name,
-                int(robot.system.tree.offset[-1]),
+                robot.system.tree.N,
                 ours,
                 wrong[0].largest,
                 wrong[0].median,

@@ -53,8 +53,7 @@ class Links:
             force = carried(R, p)
             motion = np.block([[R, np.zeros((3, 3))], [skew(p) @ R, R]])
             s = motion @ state.S[k]
-            first = system.tree.offset[k]
-            rate = s @ state.qd[first : first + s.shape[1]]
+            rate = s @ state.qd[system.tree.freedoms_of(k)]
             v = rate if up < 0 else links.v[up] + rate
             links.up.append(up)
             links.s.append(s)

@@ -52,8 +52,7 @@ def bracketed(structure):
 
 def by_body(system, x):
     """A vector of length N as a mapping from bodies to their parts."""
-    offset = system.tree.offset
-    return {b: x[offset[k] : offset[k + 1]] for k, b in enumerate(system.tree.names)}
+    return {b: x[system.tree.freedoms_of(k)] for k, b in enumerate(system.tree.names)}
 
 
 def relisted(tree, listing, rename=lambda body: body):

@@ -49,7 +49,7 @@ class Robot:
         self.base: System
         self.ranges: Ranges
         self.base, self.ranges = drawn_system(tree, 0)
-        if not int(self.base.tree.offset[-1]):
+        if not self.base.tree.N:
             raise ModelError(
                 self.base.name,
                 "has no joint that moves",

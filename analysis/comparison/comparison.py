@@ -177,7 +177,7 @@ def compare(
     exact: Any = references.__getitem__
     rows, results = rows_of(asked.orders, asked.formats, traced, answers, exact, condition)
     units = {f.name: f.unit for f in asked.formats if f.unit > 0.0}
-    dof = int(system.tree.offset[-1])
+    dof = system.tree.N
     beside = next((cancelling(x) for x in references.values() if isinstance(x, Certified)), "")
     named = Comparison(system.name, system.tree.n, dof, rows, results, units, condition, beside)
     return replace(named, composites=composites or "counted")

@@ -54,7 +54,7 @@ def energy(system: System, entries: Entries, qdd: Floats) -> float:
     moved, total = np.zeros((tree.n, 6)), 0.0
     for level in tree.levels:
         for k in level.tolist():
-            here = slice(int(tree.offset[k]), int(tree.offset[k + 1]))
+            here = tree.freedoms_of(k)
             if tree.parent[k] >= 0:
                 moved[k] = entries.Phi[k].T @ moved[tree.parent[k]]
             moved[k] += entries.S[here].T @ qdd[here]

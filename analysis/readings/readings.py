@@ -161,7 +161,7 @@ def compare_as(
 
     rows, results = rows_of(asked, wanted, traced, answers, lambda format: exact, condition)
     units = {format.name: format.unit for format in wanted}
-    sizes, data = (system.tree.n, int(system.tree.offset[-1])), "the model's own numbers, so that what frames"
+    sizes, data = (system.tree.n, system.tree.N), "the model's own numbers, so that what frames"
     return Comparison(system.name, *sizes, rows, results, units, condition, data=f"{data} round counts")
 
 

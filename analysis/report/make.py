@@ -150,7 +150,7 @@ def summed_up(
     report = Report(
         model=model,
         bodies=system.tree.n,
-        dof=int(system.tree.offset[-1]),
+        dof=system.tree.N,
         seed=setup.seed,
         states=notes.done,
         wanted=digits,
@@ -204,7 +204,7 @@ def prepare(
     for name in orders:
         if orderings.get(name).problem != "qdd":
             raise OrderError(f"order {name!r}", "solves for tau, not for qdd", f"use {', '.join(ORDERS)}")
-    if not int(compile_tree(tree).offset[-1]):
+    if not compile_tree(tree).N:
         raise ModelError(model, "has no joint that moves", "a report needs at least one")
     prepared = prepare_model(_settings(orders, formats, seed), model_of(tree, model))
     traced = {name: prepared.orders[name] for name in orders}

@@ -127,7 +127,7 @@ class Motion:
             system = kkt.build(self.graph, q=q, qd=qd)
         position = self.graph.graph.get("q") if q is None else q
         if position is None:
-            position = np.zeros(int(system.tree.offset[-1]))
+            position = np.zeros(system.tree.N)
         return np.concatenate([self.kernel.configuration(position), system.state.qd])
 
     def rates(self, y: NDArray[Any]) -> NDArray[Any]:
@@ -249,7 +249,7 @@ class Motion:
             return done
         tree, places = self._tree, self.kernel.places
         for k in range(tree.n):
-            tau = self.tau[tree.offset[k] : tree.offset[k + 1]]
+            tau = self.tau[tree.freedoms_of(k)]
             if not tau.any():
                 continue
             if k in places.special:

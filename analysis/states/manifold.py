@@ -208,11 +208,11 @@ class Manifold:
 
 def on_all_rates(tree: kkt.BodyTree, state: Any, closures: Sequence[Closure]) -> Floats:
     """(m, N) rows of constraints, one after another, on the rates of all joints."""
-    J = np.zeros((sum(c.rows for c in closures), int(tree.offset[-1])))
+    J = np.zeros((sum(c.rows for c in closures), tree.N))
     ends = np.cumsum([c.rows for c in closures])
     for closure, rows in zip(closures, np.split(J, ends[:-1]), strict=False):
         for k, (part, _) in on_rates(state, closure).items():
-            rows[:, tree.offset[k] : tree.offset[k + 1]] = part
+            rows[:, tree.freedoms_of(k)] = part
     return J
 
 

@@ -140,7 +140,7 @@ class Prepared(NamedTuple):
 
     @property
     def sizes(self) -> dict[str, int]:
-        return {"bodies": self.system.tree.n, "dof": int(self.system.tree.offset[-1])}
+        return {"bodies": self.system.tree.n, "dof": self.system.tree.N}
 
 
 @lru_cache(maxsize=1)

@@ -97,7 +97,7 @@ def positions(configuration: Configuration, x: Array) -> Array:
     q = np.zeros(int(configuration.tree.offset[-1]), dtype=object)
     for k in range(configuration.tree.n):
         if not configuration.turns(k):
-            q[configuration.rates_of(k)] = x[configuration.of(k)]
+            q[configuration.tree.freedoms_of(k)] = x[configuration.of(k)]
     return q
 
 
@@ -139,7 +139,7 @@ def kinematics(configuration: Configuration, x: Array, qd: Array) -> tuple[Array
         R[k] = matmul(R[k], turn)
         slip = None if kind == GENERAL else TYPES[kind].bias
         if slip is not None:
-            joint_bias[k] = slip(axis, xk[None], qd[None, configuration.rates_of(k)])[0]
+            joint_bias[k] = slip(axis, xk[None], qd[None, configuration.tree.freedoms_of(k)])[0]
     return R, p, subspaces, joint_bias
 
 

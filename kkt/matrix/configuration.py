@@ -72,9 +72,6 @@ class Configuration:
     def of(self, k: int) -> slice:
         return slice(int(self.offset[k]), int(self.offset[k + 1]))
 
-    def rates_of(self, k: int) -> slice:
-        return slice(int(self.tree.offset[k]), int(self.tree.offset[k + 1]))
-
     @cached_property
     def special(self) -> list[int]:
         """Bodies for which dx/dt is not simply qd."""
@@ -89,8 +86,8 @@ class Configuration:
         """Places in x and in q of the numbers that are the same in both."""
         bodies = [k for k in range(self.tree.n) if not self.turns(k)]
         at = [np.arange(*self.of(k).indices(self.size)) for k in bodies]
-        N = int(self.tree.offset[-1])
-        to = [np.arange(*self.rates_of(k).indices(N)) for k in bodies]
+        N = self.tree.N
+        to = [np.arange(*self.tree.freedoms_of(k).indices(N)) for k in bodies]
         none = np.zeros(0, dtype=np.int64)
         return np.concatenate([none, *at]), np.concatenate([none, *to])
 
@@ -111,7 +108,7 @@ class Configuration:
         x[at] = position[to]
         for k, kind in enumerate(self.tree.joint):
             if self.turns(k):
-                qk = position[self.rates_of(k)]
+                qk = position[self.tree.freedoms_of(k)]
                 if kind == GENERAL:
                     twist = matvec(self.tree.S[k], qk)
                     vector, shift = twist[:3], exponential(twist)[1]
@@ -123,7 +120,7 @@ class Configuration:
     def to_coordinates(self, x: ArrayLike) -> Floats:
         """(N,) coordinates of :func:`kkt.build`, rotation vectors no longer than pi."""
         numbers = np.asarray(x, dtype=float)
-        q = np.zeros(int(self.tree.offset[-1]))
+        q = np.zeros(self.tree.N)
         at, to = self.plain
         q[to] = numbers[at]
         for k, kind in enumerate(self.tree.joint):
@@ -131,9 +128,9 @@ class Configuration:
                 xk = numbers[self.of(k)]
                 vector = quaternion_to_vector(xk[-4:])
                 if kind == GENERAL:
-                    q[self.rates_of(k)] = self._screw(k, vector, xk[:3])
+                    q[self.tree.freedoms_of(k)] = self._screw(k, vector, xk[:3])
                 else:
-                    q[self.rates_of(k)] = np.concatenate([vector, xk[:-4]])
+                    q[self.tree.freedoms_of(k)] = np.concatenate([vector, xk[:-4]])
         return q
 
     def _screw(self, k: int, vector: Floats, position: Floats) -> Floats:
@@ -158,7 +155,7 @@ class Configuration:
         result = np.empty(x.shape, dtype=x.dtype)
         result[..., at] = qd[..., to]
         for k in self.special:
-            xk, speed = x[..., self.of(k)], qd[..., self.rates_of(k)]
+            xk, speed = x[..., self.of(k)], qd[..., self.tree.freedoms_of(k)]
             own = self._rate_of(k)
             if own is not None:
                 result[..., self.of(k)] = own(xk, speed)
@@ -189,5 +186,5 @@ def in_general(system: System) -> System:
         return system
     q = coordinates(tree, system.graph, None)
     for k in tree.by_joint[GENERAL].tolist():
-        q[tree.offset[k] : tree.offset[k + 1]] = 0.7 + 0.1 * np.arange(int(tree.dof[k]))
+        q[tree.freedoms_of(k)] = 0.7 + 0.1 * np.arange(int(tree.dof[k]))
     return system.refresh(q, f_ext=system.state.wrench)

@@ -262,7 +262,7 @@ def pattern_of(tree: BodyTree, state: State, a: NDArray[np.float64]) -> Pattern:
     """
     # this state, and one in which no entry is zero by chance
     n, q, loops = tree.n, state.q, [closure.loop for closure in state.loops]
-    moved = any(q[tree.offset[k] : tree.offset[k + 1]].any() for k in tree.S)
+    moved = any(q[tree.freedoms_of(k)].any() for k in tree.S)
     free = np.repeat(~np.isin(np.arange(n), [] if moved else list(tree.S)), tree.dof)
     generic, still = np.where(free, np.random.default_rng(1996).uniform(0.4, 1.2, len(q)), 0.0), 0.0 * q
 

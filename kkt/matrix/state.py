@@ -74,7 +74,7 @@ def state_of(
     (n, 6) or a mapping from bodies to (6,).  What is None comes from ``tree.graph``, ``f_ext`` from
     the bodies' attribute ``wrench``, or else is zero.
     """
-    N = int(tree.offset[-1])
+    N = tree.N
     stored = graph.graph
     position = coordinates(tree, graph, q)
     rates = _vector("qd", stored.get("qd") if qd is None else qd, N)
@@ -121,7 +121,7 @@ class Subspaces(Sequence[Floats]):
 def kinematics(tree: BodyTree, q: Floats, qd: Floats) -> tuple[Floats, Floats, Subspaces, Floats]:
     """Poses R (n,3,3), p (n,3), motion subspaces S and S° qd (n,6) at q, qd (N,)."""
     R, p, bias = np.empty((tree.n, 3, 3)), np.empty((tree.n, 3)), np.zeros((tree.n, 6))
-    columns = np.empty((int(tree.offset[-1]), 6))
+    columns = np.empty((tree.N, 6))
     for at, take, *found, slip in posed(tree, q, qd):
         R[at], p[at], columns[take] = found
         if slip is not None:
@@ -137,7 +137,7 @@ def posed(tree: BodyTree, q: Floats, qd: Floats) -> Iterator[tuple[Any, ...]]:
             from ..model.rotations import exponential
 
             for k in bodies.tolist():
-                own = slice(tree.offset[k], tree.offset[k + 1])
+                own = tree.freedoms_of(k)
                 R, p = tree.R[k], tree.p[k]
                 if q[own].any():
                     turn, shift = exponential(matvec(tree.S[k], q[own]))
@@ -179,7 +179,7 @@ _WITH_QUATERNION = {"spherical": 4, "floating": 7}
 def coordinates(tree: BodyTree, graph: nx.DiGraph[Any], q: Any) -> Floats:
     """q as N numbers, from N numbers, numbers with quaternions, or a mapping by body."""
     value = graph.graph.get("q") if q is None else q
-    N = int(tree.offset[-1])
+    N = tree.N
     if value is None or (isinstance(value, np.ndarray) and value.shape == (N,)):
         return _vector("q", value, N)
     if isinstance(value, Mapping):

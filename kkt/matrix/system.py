@@ -80,7 +80,7 @@ class System(Shown):
         return {
             "name": self.name,
             "bodies": self.tree.n,
-            "freedoms": int(self.tree.offset[-1]),
+            "freedoms": self.tree.N,
             "unknowns": self.size,
             "nonzeros": self.nonzeros,
             "loops": len(self.loops) or None,
@@ -128,7 +128,7 @@ class System(Shown):
 
     @property
     def _tree_size(self) -> int:
-        return 12 * self.tree.n + int(self.tree.offset[-1])
+        return 12 * self.tree.n + self.tree.N
 
     @cached_property
     def matrix(self) -> sp.csc_array:

@@ -163,7 +163,7 @@ class BodyTree(Shown):
     def facts(self) -> dict[str, Any]:
         kinds = {kind: len(bodies) for kind, bodies in self.by_joint.items()}
         joints = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-        return {"name": self.name, "bodies": self.n, "freedoms": int(self.offset[-1]), "joints": joints}
+        return {"name": self.name, "bodies": self.n, "freedoms": self.N, "joints": joints}
 
     @property
     def freedom_names(self) -> list[str]:
@@ -187,7 +187,7 @@ class BodyTree(Shown):
         """Where the q of balls begin that have a spring alike about all axes, spherical or general."""
 
         def alike(k: int) -> bool:
-            stiff = self.terms.stiffness[self.offset[k] : self.offset[k + 1]] if self.terms else np.zeros(0)
+            stiff = self.terms.stiffness[self.freedoms_of(k)] if self.terms else np.zeros(0)
             return np.array_equal(self.S[k], np.eye(6, 3)) and len(np.unique(stiff)) == 1
 
         return [int(self.offset[k]) for k in self.turning_springs if self.joint[k] != GENERAL or alike(k)]
@@ -201,6 +201,15 @@ class BodyTree(Shown):
     def offset(self) -> NDArray[np.int64]:
         """(n + 1,) start of each body's slice in qd, qdd and tau."""
         return np.concatenate([[0], np.cumsum(self.dof)])
+
+    @property
+    def N(self) -> int:
+        """Degrees of freedom of all joints."""
+        return int(self.offset[-1])
+
+    def freedoms_of(self, k: int) -> slice:
+        """Where the freedoms of body k stand in qd, qdd and tau."""
+        return slice(int(self.offset[k]), int(self.offset[k + 1]))
 
     @cached_property
     def by_joint(self) -> dict[str, NDArray[np.int64]]:
@@ -486,14 +495,14 @@ def _efforts(tree: nx.DiGraph[Any], most: float) -> Floats:
     """(N,) efforts that give ``most`` to each joint at q = 0; infinite where it moves no inertia."""
     flat = compile_tree(tree)
     owner = np.repeat(np.arange(flat.n), flat.dof)
-    S = np.zeros((int(flat.offset[-1]), 6))
+    S = np.zeros((flat.N, 6))
     for kind, bodies in flat.by_joint.items():
         zero = np.zeros((len(bodies), 0 if kind == GENERAL else TYPES[kind].dof))
         own = (
             [flat.S[k] for k in bodies] if kind == GENERAL else TYPES[kind].subspace(flat.axis[bodies], zero)
         )
         for k, motions in zip(bodies.tolist(), own, strict=True):
-            S[flat.offset[k] : flat.offset[k + 1]] = motions.T
+            S[flat.freedoms_of(k)] = motions.T
     M = spatial_inertia(flat.mass, flat.com, flat.inertia)
     inertia = locked_inertia(flat.parent, force_transform(flat.R, flat.p), M, S, owner)
     if flat.terms is not None:

@@ -84,7 +84,7 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
     """
     require_system(system)
     tape = tape_for(system, tape)
-    N = int(system.tree.offset[-1])
+    N = system.tree.N
     if tape.length * N > MOST_SWEPT:
         what = f"a condition number takes {tape.length * N:.0e} operations, more than {MOST_SWEPT:.0e}"
         raise SizeError(system.name, what, "use a smaller tree")

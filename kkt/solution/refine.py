@@ -166,7 +166,7 @@ class Corrections:
     def _inertia(self, pivots: dict[int, NDArray[Any]]) -> NDArray[np.float64]:
         """(N,) |pivot| of every joint's unknowns, 0 where its pivot is shared with other blocks."""
         tree, index = self.system.tree, self.system.structure.index
-        out = np.zeros(int(tree.offset[-1]))
+        out = np.zeros(tree.N)
         for number, record in enumerate(self.tape.program.pivots):
             if any(b.kind != "qdd" or b.body not in index for b in record.blocks):
                 continue

@@ -78,7 +78,7 @@ def too_narrow(
     high = max(1.0, *(float(np.max(x) * np.max(x)) for x in (sizes.size, sizes.carried)))
     low = 1.0
     for k in moving.tolist():
-        S = system.entries.S[tree.offset[k] : tree.offset[k + 1]]
+        S = system.entries.S[tree.freedoms_of(k)]
         _, sigma = pivot_and_size(system, held[k], sizes.size[k], k)
         own = S @ held[k] @ S.T  # without armature
         lengths = [float(np.max(sigma, initial=0.0)), *np.abs(S).sum(axis=1).tolist()]

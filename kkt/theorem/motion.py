@@ -65,7 +65,7 @@ def within(
     turning, sliding, force = np.zeros(tree.n), np.zeros(tree.n), np.zeros(tree.n)
     for level in tree.levels:
         for k in level.tolist():
-            here = slice(int(tree.offset[k]), int(tree.offset[k + 1]))
+            here = tree.freedoms_of(k)
             S, up = system.entries.S[here], int(tree.parent[k])
             own_spin = float(np.linalg.norm(S[:, :3], axis=1) @ rate[here])
             own_speed = float(np.linalg.norm(S[:, 3:], axis=1) @ rate[here])
@@ -127,9 +127,9 @@ def pushed(system: System) -> str:
 def sides_of(system: System, ranges: Ranges, rates: ByBody, efforts: ByBody) -> tuple[Ranges, Floats]:
     """The ranges with these largest rates, and the largest efforts (N,)."""
     tree = system.tree
-    effort = np.full(int(tree.offset[-1]), EFFORT)
+    effort = np.full(tree.N, EFFORT)
     for k, name in enumerate(tree.names):
-        here = slice(int(tree.offset[k]), int(tree.offset[k + 1]))
+        here = tree.freedoms_of(k)
         if tree.parent[k] < 0 and tree.dof[k] == 6:
             effort[here] = 0.0
         own = system.graph.nodes[name].get("effort")
@@ -152,7 +152,7 @@ def _given(system: System, default: Floats, given: ByBody, what: str) -> Floats:
             raise ModelError(what, f"body {name!r} is unknown", nearest(str(name), map(str, tree.names)))
         if not 0.0 <= value < math.inf:
             raise ModelError(f"{what} of body {name!r}", f"{value:g} is no largest size", "give 0 or more")
-        here = slice(int(tree.offset[k]), int(tree.offset[k + 1]))
+        here = tree.freedoms_of(k)
         found[here] = np.where(default[here] == 0.0, 0.0, value) if one else value
     return found
 
@@ -196,11 +196,7 @@ class Sizes:
         self.seen: Floats = np.einsum("ki,ki->k", self.size, self.before)  # of M^_k a'_k
 
     def rows(self, k: int) -> Floats:
-        tree = self.tree
-        return self.system.entries.S[tree.offset[k] : tree.offset[k + 1]]
-
-    def here(self, k: int) -> slice:
-        return slice(int(self.tree.offset[k]), int(self.tree.offset[k + 1]))
+        return self.system.entries.S[self.tree.freedoms_of(k)]
 
     def grounded(self, k: int) -> bool:
         """Whether the joint of a moving body is on the ground."""
@@ -210,7 +206,7 @@ class Sizes:
         S = self.rows(k)
         D = S @ self.found.least[k] @ S.T
         if self.system.structure.armature[k]:
-            D = D + np.diag(self.system.entries.A[self.here(k)])
+            D = D + np.diag(self.system.entries.A[self.tree.freedoms_of(k)])
         return 0.5 * (D + D.T)
 
     def held(self, k: int, effort: Floats) -> tuple[Floats, Floats]:
@@ -233,7 +229,7 @@ class Sizes:
         return min(plain, other, key=sum)
 
     def _units(self) -> Floats:
-        unit = np.zeros(int(self.tree.offset[-1]))
+        unit = np.zeros(self.tree.N)
         for k in range(self.tree.n):
             for i in range(int(self.tree.dof[k])):
                 one = np.eye(int(self.tree.dof[k]))[i]
@@ -244,7 +240,7 @@ class Sizes:
         n = self.tree.n
         effort, pushed, kicked = np.zeros((3, n))
         for k in range(n):
-            tau = self.data.effort[self.here(k)]
+            tau = self.data.effort[self.tree.freedoms_of(k)]
             if tau.any():
                 effort[k] = weight(self.pivot[k], tau)
                 pushed[k], kicked[k] = self.pair(k, tau)
@@ -256,7 +252,7 @@ class Sizes:
         n, parent = self.tree.n, self.tree.parent
         bodies, roots = np.zeros(n), 0.0
         for k in range(n):
-            tau = self.data.effort[self.here(k)]
+            tau = self.data.effort[self.tree.freedoms_of(k)]
             if not tau.any():
                 continue
             if parent[k] < 0:
@@ -304,7 +300,7 @@ class Sizes:
 
     def along(self, k: int) -> Floats:
         """(2,) lengths of |H*| |qdd|, at most."""
-        q = self.unit[self.here(k)] * self.scale
+        q = self.unit[self.tree.freedoms_of(k)] * self.scale
         S = self.rows(k)
         return np.array([np.linalg.norm(x, axis=1) @ q for x in (S[:, :3], S[:, 3:])])
 

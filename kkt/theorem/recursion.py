@@ -122,8 +122,7 @@ class Recursion:
         return own, held, above, before, pivot
 
     def rows(self, k: int) -> Floats:
-        offset = self.system.tree.offset
-        return np.asarray(self.system.entries.S[offset[k] : offset[k + 1]])
+        return np.asarray(self.system.entries.S[self.system.tree.freedoms_of(k)])
 
     def look(self, k: int) -> None:
         """Shares of body k, angle by angle of the child that hands on most."""
@@ -277,7 +276,7 @@ def joint_of(
 
 def pivot_and_size(system: System, M: Floats, size: Floats, k: int) -> tuple[Floats, Floats]:
     """D_k (N, N) for an inertia M (6, 6), and the roots (N,) of what its diagonal is at most."""
-    here = slice(int(system.tree.offset[k]), int(system.tree.offset[k + 1]))
+    here = system.tree.freedoms_of(k)
     S = system.entries.S[here]
     own, sigma = S @ M @ S.T, np.abs(S) @ size
     added = system.entries.A[here] if has_armature(system, k) else np.zeros(len(S))

@@ -101,7 +101,7 @@ def cancelled(system: System, ranges: Ranges, sizes: Reach, unit: float) -> int 
 def freed(system: System, k: int) -> NDArray[np.bool_]:
     """(6,) rows of Mbar_k that are zero: the joint turns or slides along this very axis."""
     tree = system.tree
-    S = system.entries.S[tree.offset[k] : tree.offset[k + 1]]
+    S = system.entries.S[tree.freedoms_of(k)]
     alone = (S != 0.0).sum(axis=1) == 1
     rows = np.zeros(6, dtype=bool)
     if not has_armature(system, k):
@@ -124,7 +124,7 @@ class Turn:
         self.kind: str = kind
         self.axis: Any = tree.axis[k, 0]
         self.slack: float = (1.0 + 8.0 * unit) * UP
-        here = slice(int(tree.offset[k]), int(tree.offset[k + 1]))
+        here = tree.freedoms_of(k)
         farthest = np.maximum(np.abs(ranges.lower[here]), np.abs(ranges.upper[here]))
         self.slide: Floats = self._slide(tree.S.get(k), farthest)
         self.far: float = float(np.linalg.norm(np.abs(self.p0) + self.slide)) * UP

@@ -60,7 +60,7 @@ class Complement:
         n, N = tree.n, len(left)
         T, alpha = [M[0] * 0] * n, list(a)
         for k in system.structure.order[::-1]:
-            up, own = int(tree.parent[k]), slice(tree.offset[k], tree.offset[k + 1])
+            up, own = int(tree.parent[k]), tree.freedoms_of(k)
             T[k] = np.repeat(M[k][:, :1] * 0, N, axis=1)
             T[k][:, own] = S[own].T
             if up >= 0:

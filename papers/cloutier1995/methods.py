@@ -184,7 +184,7 @@ def propagate(system: kkt.System) -> Propagated:
     D, force, acceleration, gain = {}, {}, {}, {}
     order = [tree.names.index(name) for name in system.structure.tip_to_base]
     for k in order:
-        own = slice(tree.offset[k], tree.offset[k + 1])
+        own = tree.freedoms_of(k)
         s, up = S[own].T, int(tree.parent[k])
         Is = inertia[k] @ s
         D[k] = s.T @ Is
@@ -197,7 +197,7 @@ def propagate(system: kkt.System) -> Propagated:
     qdd = np.zeros((len(S), 1))
     a: dict[int, Floats] = {}
     for k in reversed(order):
-        own = slice(tree.offset[k], tree.offset[k + 1])
+        own = tree.freedoms_of(k)
         s, up = S[own].T, int(tree.parent[k])
         carried = X[k].T @ a[up] if up >= 0 else np.zeros((6, 1))
         pushed = np.linalg.solve(D[k], push[own] - s.T @ p[k])
@@ -238,7 +238,7 @@ def check(system: kkt.System, draw: np.random.Generator) -> dict[str, float]:
     wide, exact = propagate(system), kkt.certify(system, 20)
     squares = projections = 0.0
     for k in range(system.tree.n):
-        s = system.entries.S[system.tree.offset[k] : system.tree.offset[k + 1]].T
+        s = system.entries.S[system.tree.freedoms_of(k)].T
         if not s.shape[1]:
             continue
         P, x = wide.acceleration[k], draw.normal(size=6)

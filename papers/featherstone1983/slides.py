@@ -30,21 +30,21 @@ def rnea(system: kkt.System, qdd: Floats, *, gravity: str = "base", pseudocode: 
     loop as printed: f_i starts as f_i*, without external force, and the parent's f is
     f_i + f_parent* - f_i^x.
     """
-    links, offset = Links.of(system), system.tree.offset
+    links, tree = Links.of(system), system.tree
     a: list[Floats] = []
     f: list[Floats] = []
     fx = list(links.fx)
     for i, k in enumerate(links.body):
         s = links.s[i]
         base = a[links.up[i]] if links.up[i] >= 0 else (-links.g if gravity == "base" else 0.0)
-        a.append(base + links.c[i] + s @ qdd[offset[k] : offset[k] + s.shape[1]])
+        a.append(base + links.c[i] + s @ qdd[tree.freedoms_of(k)])
         if gravity == "force":
             fx[i] = fx[i] + links.I[i] @ links.g
         f.append(links.I[i] @ a[i] + links.net(i) - (0.0 if pseudocode else fx[i]))
     Q = np.zeros(len(qdd))
     for i in range(len(f) - 1, -1, -1):
         k, s = links.body[i], links.s[i]
-        Q[offset[k] : offset[k] + s.shape[1]] = s.T @ f[i]
+        Q[tree.freedoms_of(k)] = s.T @ f[i]
         if links.up[i] >= 0:
             f[links.up[i]] = f[links.up[i]] + f[i] - (fx[i] if pseudocode else 0.0)
     return Q
@@ -56,8 +56,8 @@ def aba(system: kkt.System, *, bias: str = "p") -> Floats:
     ``bias`` "v x I^A v" takes the relation above (2) of the joint acceleration as printed,
     f = I^A a + v x I^A v, in the place of f = I^A a + p.
     """
-    links, offset, n = Links.of(system), system.tree.offset, len(system.tree.names)
-    Q = [system.entries.tau[offset[k] : offset[k + 1]] for k in links.body]
+    links, tree, n = Links.of(system), system.tree, len(system.tree.names)
+    Q = [system.entries.tau[tree.freedoms_of(k)] for k in links.body]
     I_A = [np.array(x) for x in links.I]
     p = [links.net(i) - links.fx[i] for i in range(n)]
     for i in range(n - 1, -1, -1):  # inertia & bias forces (3)
@@ -73,7 +73,7 @@ def aba(system: kkt.System, *, bias: str = "p") -> Floats:
         carried = (a[links.up[i]] if links.up[i] >= 0 else -links.g) + links.c[i]
         force = p[i] if bias == "p" else -cross(links.v[i]).T @ I_A[i] @ links.v[i]
         own = np.linalg.solve(s.T @ I_A[i] @ s, Q[i] - s.T @ (I_A[i] @ carried + force))
-        qdd[offset[k] : offset[k] + s.shape[1]] = own
+        qdd[tree.freedoms_of(k)] = own
         a.append(carried + s @ own)
     return qdd
 

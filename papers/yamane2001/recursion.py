@@ -55,15 +55,14 @@ class Joint:
 
     @classmethod
     def of(cls, system: kkt.System, k: int, carried: list[int]) -> Joint:
-        entries, offset = system.entries, system.tree.offset
-        S = entries.S[offset[k] : offset[k + 1]].T
+        entries, own = system.entries, system.tree.freedoms_of(k)
+        S, tau = entries.S[own].T, entries.tau[own]
         K, K_J = null_space(S.T).T, np.linalg.pinv(S)
-        tau = entries.tau[offset[k] : offset[k + 1]]
         alone = K_J.T @ tau - entries.b[k]
         t = alone.copy()
         for c in carried:
-            S_c = entries.S[offset[c] : offset[c + 1]].T
-            t -= entries.Phi[c] @ np.linalg.pinv(S_c).T @ entries.tau[offset[c] : offset[c + 1]]
+            joint = system.tree.freedoms_of(c)
+            t -= entries.Phi[c] @ np.linalg.pinv(entries.S[joint].T).T @ entries.tau[joint]
         motion = entries.Phi[k].T
         return cls(np.linalg.inv(entries.M[k]), K, K_J, K @ motion, K_J @ motion, entries.a[k], t, alone, tau)
 
@@ -119,7 +118,7 @@ def joint_accelerations(system: kkt.System, *, printed: tuple[str, ...] = ()) ->
             block = literal if "S_J" in printed and literal.shape == right.shape else right
             relative = relative + block @ n[k + 1]
         body = order[k]
-        qdd[system.tree.offset[body] : system.tree.offset[body + 1]] = -relative
+        qdd[system.tree.freedoms_of(body)] = -relative
     return qdd
 
 

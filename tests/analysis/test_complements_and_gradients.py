@@ -20,13 +20,13 @@ def dense(system):
     q = coordinates(tree, system.graph, None)
     mechanics = Mechanics(system.graph, q, system.state.qd)
     K, rhs = mechanics.equation4(system.state.tau)
-    return scipy.linalg.solve(K, rhs)[6 * tree.n : 6 * tree.n + int(tree.offset[-1])]
+    return scipy.linalg.solve(K, rhs)[6 * tree.n : 6 * tree.n + tree.N]
 
 
 def in_motion(tree, seed=1):
     """A tree in a drawn state, which stands in the tree too."""
     draw = np.random.default_rng(seed)
-    N = int(kkt.compile_tree(tree).offset[-1])
+    N = kkt.compile_tree(tree).N
     tree.graph.update(q=draw.uniform(-1, 1, N), qd=draw.normal(size=N), tau=draw.normal(size=N) * 5)
     return kkt.build(tree)
 

@@ -12,7 +12,7 @@ from pivotree import analysis, kkt, orderings
 
 def system_of(tree, seed, loops=()):
     draw = np.random.default_rng(seed)
-    N = int(kkt.compile_tree(tree).offset[-1])
+    N = kkt.compile_tree(tree).N
     q, qd, tau = draw.uniform(-1, 1, N), draw.normal(size=N), draw.normal(size=N)
     return kkt.build(tree, q, qd, tau, loops=loops), Mechanics(tree, q, qd)
 

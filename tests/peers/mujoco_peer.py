@@ -173,7 +173,7 @@ class Peer:
         """Rates or efforts in MuJoCo's order; a free joint's linear half in world axes."""
         y = np.empty(self.model.nv)
         for k, number in self.joint.items():
-            mine = x[self.tree.offset[k] : self.tree.offset[k + 1]]
+            mine = x[self.tree.freedoms_of(k)]
             if self.tree.joint[k] == "floating":
                 mine = np.r_[self._turn(state, k) @ mine[3:], mine[:3]]
             at = self.model.jnt_dofadr[number]
@@ -184,7 +184,7 @@ class Peer:
         """Accelerations in our order: the body-frame rate v has d/dt (R v) = R (dv + w x v)."""
         x = np.empty(self.model.nv)
         for k, number in self.joint.items():
-            mine = slice(self.tree.offset[k], self.tree.offset[k + 1])
+            mine = self.tree.freedoms_of(k)
             at = self.model.jnt_dofadr[number]
             theirs = y[at : at + self.tree.dof[k]]
             if self.tree.joint[k] == "floating":

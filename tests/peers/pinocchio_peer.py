@@ -83,7 +83,7 @@ class Peer:
 
     def __init__(self, system: kkt.System, model: pin.Model) -> None:
         self.tree, self.model, self.data = system.tree, model, model.createData()
-        if model.nv != int(system.tree.offset[-1]):
+        if model.nv != system.tree.N:
             raise ValueError(f"{system.name}: {model.nv} degrees of freedom in Pinocchio")
         self.model.gravity.linear = system.tree.gravity
         self.joint: dict[int, int] = {}  # body -> joint of Pinocchio, for bodies that move

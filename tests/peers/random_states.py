@@ -48,7 +48,7 @@ class RandomState:
 def random_state(system: kkt.System, seed: int, forces: bool = True) -> RandomState:
     """Angles in +-pi, rates and efforts of order 1 and 10, wrenches on a third of the bodies."""
     tree, draw = system.tree, np.random.default_rng(seed)
-    N = int(tree.offset[-1])
+    N = tree.N
     q: dict[Hashable, Floats] = {}
     for name, kind, dof in zip(tree.names, tree.joint, tree.dof, strict=True):
         q[name] = draw.uniform(-1.0, 1.0, dof) * (1.0 if kind == "prismatic" else np.pi)

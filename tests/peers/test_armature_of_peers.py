@@ -83,7 +83,7 @@ def drawn(seed, joints):
     peer = mujoco_peer.Peer(system, model)
     A, damping, _, stiffness, rest = terms_of(tree)
     for k, number in peer.joint.items():
-        at, own = model.jnt_dofadr[number], slice(system.tree.offset[k], system.tree.offset[k + 1])
+        at, own = model.jnt_dofadr[number], system.tree.freedoms_of(k)
         size = own.stop - own.start
         model.dof_armature[at : at + size] = A[own]
         model.dof_damping[at : at + size] = damping[own]

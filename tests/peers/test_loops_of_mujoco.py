@@ -128,7 +128,7 @@ class Closed:
     def ours(self, system):
         """Rows on the rates of MuJoCo, from equation (4): pdd as it follows from qdd."""
         A = system.matrix.toarray()
-        n, N = system.tree.n, int(system.tree.offset[-1])
+        n, N = system.tree.n, system.tree.N
         p, q, f = slice(0, 6 * n), slice(6 * n, 6 * n + N), slice(6 * n + N, 12 * n + N)
         J = A[12 * n + N :, p] @ -np.linalg.solve(A[f, p], A[f, q])
         rest = RandomState(self.peer.positions(), np.zeros(N), np.zeros(N), {})

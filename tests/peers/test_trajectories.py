@@ -33,7 +33,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 def start(system):
     """Gentle positions and rates, the same for everyone; efforts zero."""
-    N = int(system.tree.offset[-1])
+    N = system.tree.N
     draw = np.random.default_rng(N)
     return draw.uniform(-0.5, 0.5, N), draw.uniform(-0.5, 0.5, N)
 

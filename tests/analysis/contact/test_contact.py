@@ -119,7 +119,7 @@ def robot(seed, loops=()):
     tree = every_joint()
     del tree.graph["q"], tree.graph["qd"], tree.graph["tau"]
     draw = np.random.default_rng(seed)
-    N = int(kkt.compile_tree(tree).offset[-1])
+    N = kkt.compile_tree(tree).N
     q, qd = draw.uniform(-1, 1, N), draw.normal(size=N)
     points = [(b, tuple(draw.normal(size=3) * 0.3)) for b in ("base", ("arm", 1), "tip")]
     dense = Dense(tree, q, points)

@@ -80,7 +80,7 @@ def test_gaps_change_as_their_rows_say():
     for tree in (kkt.four_bar(), kkt.stewart(), kkt.delta(), kkt.gripper()):
         manifold = Manifold.of(tree)
         x = manifold.places.from_coordinates(None)
-        d = np.random.default_rng(0).normal(size=int(manifold.tree.offset[-1]))
+        d = np.random.default_rng(0).normal(size=manifold.tree.N)
         _, J = manifold.rows(x)
         for h in (1e-4, 1e-5):
             ahead, behind = (

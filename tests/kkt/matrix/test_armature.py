@@ -21,7 +21,7 @@ STEPS = (None, 0.02)
 
 
 def state(tree, seed=0):
-    rng, N = np.random.default_rng(seed), int(kkt.compile_tree(tree).offset[-1])
+    rng, N = np.random.default_rng(seed), kkt.compile_tree(tree).N
     return rng.uniform(-1.0, 1.0, N), rng.normal(size=N), rng.normal(size=N)
 
 

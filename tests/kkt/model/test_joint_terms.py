@@ -62,7 +62,7 @@ def test_in_a_model_file_too(tmp_path):
 @pytest.mark.product
 def test_model_files_hold_the_terms_and_only_then_are_of_schema_2(tmp_path):
     tree = with_terms(every_joint(), 3)
-    rng, N = np.random.default_rng(3), int(kkt.compile_tree(tree).offset[-1])
+    rng, N = np.random.default_rng(3), kkt.compile_tree(tree).N
     system = kkt.build(tree, rng.uniform(-1, 1, N), rng.normal(size=N), rng.normal(size=N))
     path = tmp_path / "robot.json"
     kkt.write_model(path, system.state)

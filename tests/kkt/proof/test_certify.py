@@ -105,7 +105,7 @@ CLOSED = [
 def moving(spec):
     """In a random motion that keeps the loops, under random efforts."""
     tree = kkt.from_spec(spec)
-    N, draw = int(kkt.compile_tree(tree).offset[-1]), np.random.default_rng(len(spec))
+    N, draw = kkt.compile_tree(tree).N, np.random.default_rng(len(spec))
     tree, _ = begun(tree, qd=draw.normal(size=N), project=True)
     return kkt.build(tree, tau=5.0 * draw.normal(size=N))
 

@@ -198,7 +198,7 @@ def test_more_kinds_of_bodies_than_are_told_apart():
         joint=joint,
         axis=axis,
     )
-    q, qd, tau = draw.normal(size=(3, int(tree.offset[-1])))
+    q, qd, tau = draw.normal(size=(3, tree.N))
     system = kkt.build(tree, q, qd, tau)
     same_as_the_tape(system)
     patterns = np.concatenate([system.pattern.M, system.pattern.Phi], axis=1).reshape(n, -1)
@@ -234,7 +234,7 @@ def mixed(name, every=2):
 
 
 def drawn_state(tree, seed=0):
-    rng, N = np.random.default_rng(seed), int(kkt.compile_tree(tree).offset[-1])
+    rng, N = np.random.default_rng(seed), kkt.compile_tree(tree).N
     return rng.uniform(-1.0, 1.0, N), rng.normal(size=N), rng.normal(size=N)
 
 

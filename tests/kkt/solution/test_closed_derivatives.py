@@ -28,7 +28,7 @@ def right_angled(n, seed, joints):
         if data["joint"] != "fixed":
             data["axis"] = np.eye(3)[rng.permutation(3)[: np.size(data["axis"]) // 3]].squeeze()
             data["armature"], data["damping"] = rng.uniform(0.1, 1.0, size=2)
-    N = int(kkt.compile_tree(tree).offset[-1])
+    N = kkt.compile_tree(tree).N
     tree.graph.update(q=np.zeros(N), qd=rng.normal(size=N), tau=rng.normal(size=N))
     return tree
 

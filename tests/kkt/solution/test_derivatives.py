@@ -54,7 +54,7 @@ class Differences:
             tau = tau - digits(t.damping) * qd - digits(t.stiffness) * stretch
             tau = tau - digits(t.friction * np.sign(state.qd))
         for k in range(tree.n):
-            at = slice(tree.offset[k], tree.offset[k + 1])
+            at = tree.freedoms_of(k)
             if tree.dof[k] == 0:
                 continue
             twist = matvec(self.S[at].T, dq[at])
@@ -130,7 +130,7 @@ def rich(n, seed, joints, terms=True):
             data["friction"] = 0.2
             if data["joint"] not in ("spherical", "planar", "floating"):
                 data["stiffness"], data["rest"] = 3.0, 0.1
-    N = int(kkt.compile_tree(tree).offset[-1])
+    N = kkt.compile_tree(tree).N
     tree.graph.update(q=rng.normal(size=N), qd=rng.normal(size=N), tau=rng.normal(size=N))
     return tree
 
@@ -229,7 +229,7 @@ def test_joints_are_listed_in_any_order():
     """Bodies listed children first: rows and columns follow the listing."""
     tree = rich(5, 3, "revolute+universal+fixed", terms=False)
     system, turned = kkt.build(tree), kkt.build(relisted(tree, list(tree)[::-1]))
-    place = by_body(system, np.arange(int(system.tree.offset[-1])))
+    place = by_body(system, np.arange(system.tree.N))
     listing = np.concatenate([place[body] for body in turned.tree.names])
     first, second = kkt.derivatives(system, ABM), kkt.derivatives(turned, ABM)
     for field in FIELDS:

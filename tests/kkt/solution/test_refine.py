@@ -30,7 +30,7 @@ fractions = np.frompyfunc(lambda x: Fraction(float(x)), 1, 1)
 
 
 def unknowns(system, seed):
-    rng, n, N = np.random.default_rng(seed), system.tree.n, int(system.tree.offset[-1])
+    rng, n, N = np.random.default_rng(seed), system.tree.n, system.tree.N
     return {"pdd": rng.normal(size=(n, 6)), "qdd": rng.normal(size=N), "f": rng.normal(size=(n, 6))}
 
 
@@ -295,7 +295,7 @@ def moved(spec, loops=None):
     """A mechanism at its own state, with efforts; (4) with rigid rows, and with soft ones."""
     tree = kkt.from_spec(spec)
     loops = list(tree.graph["loops"] if loops is None else loops)
-    tau = np.sin(np.arange(int(kkt.compile_tree(tree).offset[-1])) + 1.0)
+    tau = np.sin(np.arange(kkt.compile_tree(tree).N) + 1.0)
     return tree, loops, tau
 
 
