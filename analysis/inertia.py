@@ -69,7 +69,7 @@ def columns(system: System, format: str = "float64") -> Inertia:
     return Inertia(np.array(found, dtype=efforts.dtype).reshape(N, N).T, N * each)
 
 
-# -- triangles, each operation rounded by itself ---------------------------------------------------
+# -- triangles and products, each operation rounded by itself ---------------------------------------
 
 
 def root(A: NDArray[Any], semidefinite: bool = False) -> NDArray[Any]:
@@ -103,6 +103,12 @@ def less(start: Any, x: NDArray[Any], y: NDArray[Any]) -> Any:
     for p in x * y:
         start = start - p
     return start
+
+
+def product(A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
+    """A B, sums in ascending order."""
+    terms = A[:, :, None] * B[None, :, :]
+    return np.asarray(np.add.accumulate(terms, axis=1)[:, -1])
 
 
 def square_root(x: Any) -> Any:

@@ -19,7 +19,7 @@ from typing import Any
 from PIL import Image
 
 from pivotree.analysis.cli import main
-from pivotree.analysis.cli.commands.reproduce import apart, text
+from pivotree.analysis.cli.commands.reproduce import cells
 from pivotree.kkt.base import write_whole
 from pivotree.papers import PAPERS
 from pivotree.papers.paper import items
@@ -77,15 +77,7 @@ def sections(page: str) -> dict[str, str]:
 def section(says: str, rows: list[dict[str, Any]]) -> str:
     lines = [f"{says}.", "", "| | printed | ours | distance | criterion | |", "|---" * 6 + "|"]
     for row in rows:
-        cells = [
-            row["item"].partition(": ")[2] or row["item"],
-            text(row["printed"]),
-            text(row["ours"]),
-            apart(row["distance"]),
-            row["criterion"],
-            MARKS[row["state"]],
-        ]
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells(row, MARKS)) + " |")
     whys = list(dict.fromkeys(row["why"] for row in rows if row["why"]))
     return "\n".join([*lines, "", *(f"* {why}" for why in whys)]).rstrip("\n") + "\n"
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from flint import fmpq_poly
 from matplotlib.figure import Figure
 
 from pivotree.analysis.figures import Theme, new_figure, settings, style_axes, theme
@@ -72,6 +73,11 @@ def lines(ax: Any, look: Theme, x: Any, curves: Mapping[str, Any], **options: An
     """Curves over x by their labels, each in a colour and a dash of its own."""
     for i, (label, y) in enumerate(curves.items()):
         ax.plot(x, y, color=look.series[i], label=label, **{"linestyle": DASHES[i % len(DASHES)], **options})
+
+
+def evaluated(law: fmpq_poly, n: np.ndarray) -> np.ndarray:
+    """The values (m,) of a polynomial that counts operations, at n (m,)."""
+    return np.polynomial.polynomial.polyval(n, [float(c) for c in law.coeffs()])
 
 
 # -- evaluations: ours as means of ensembles with their range, printed counts hollow ----------------

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
+from pivotree.analysis.inertia import product
 from pivotree.kkt.program import BlockReader, Instruction, Program
 
 from ..item import Progress, Results, Value, picture, printed, value
@@ -169,7 +170,8 @@ class _Reader(BlockReader):
         return c / d
 
     def _inner(self, i: Instruction, d: Single, y: Single, z: Single) -> Single:
-        return product(y.T, z) / d  # (c c*) / d
+        square: Single = product(y.T, z)  # c c*
+        return square / d
 
     def _input(self, i: Instruction) -> Single:
         letter, body = i.info
@@ -207,11 +209,3 @@ def double_sum(h: Single, X: Single) -> Single:
         for j in range(len(h)):
             total += (h[i] * X[i, j]) * h[j]
     return np.array([[total]], dtype=np.float32)
-
-
-def product(A: Single, B: Single) -> Single:
-    """A B, index after index, every operation rounded to single precision."""
-    total = np.zeros((len(A), B.shape[1]), dtype=np.float32)
-    for k in range(A.shape[1]):
-        total = total + A[:, k : k + 1] * B[k : k + 1]
-    return total

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.analysis.inertia import backward, forward, root, square_root
+from pivotree.analysis.inertia import backward, forward, product, root, square_root
 from pivotree.kkt import SingularError, System
 from pivotree.kkt.model.spatial import skew
 
@@ -117,12 +117,6 @@ def _factors(
             R[3 + i, 3 + i] = weight
         found.append(R)
     return found
-
-
-def product(A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
-    """A B, sums in ascending order."""
-    terms = A[:, :, None] * B[None, :, :]
-    return np.asarray(np.add.accumulate(terms, axis=1)[:, -1])
 
 
 def reflected(P: NDArray) -> tuple[NDArray, list[tuple[NDArray, Any]]]:

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from flint import fmpq_poly
 from matplotlib.figure import Figure
 
 from pivotree.analysis.counts import COUNTS, Count, crossings
 
 from ..item import printed
 from ..measures import Floats
-from ..sheet import DASHES, legend, named, ours, panels, shared_legend, theirs
+from ..sheet import DASHES, evaluated, legend, named, ours, panels, shared_legend, theirs
 from ..sheet import MARKERS as COUNTED
 from .sweep import Sweep
 
@@ -197,10 +196,10 @@ def crossing(crbm: Count, abm: Count, style: str) -> Figure:
             sums = {"CRBM": heavy["mul"] + heavy["add"], "ABM": light["mul"] + light["add"]}
             for i, (name, law) in enumerate(sums.items()):
                 mark = {"color": look.series[1 - i], "linestyle": dash, "linewidth": 1.4}
-                ax.plot(n, _law(law, n), label=f"{name}, {what}", **mark)
+                ax.plot(n, evaluated(law, n), label=f"{name}, {what}", **mark)
             root = crossings(heavy, light)["both"].root
             if root is not None:
-                height = float(_law(sums["ABM"], np.array([root]))[0])
+                height = float(evaluated(sums["ABM"], np.array([root]))[0])
                 ax.plot(root, height, marker, color=look.ink, markersize=6, zorder=5)
                 beside = {"textcoords": "offset points", "color": look.ink, "fontsize": 8}
                 ax.annotate(f"n = {root:.2f}", (root, height), (7, -11), **beside)
@@ -209,10 +208,6 @@ def crossing(crbm: Count, abm: Count, style: str) -> Figure:
         named(ax, look, x, "multiplications and additions")
         ax.legend(frameon=False, loc="upper left", labelcolor=look.ink).set_zorder(6)
     return figure
-
-
-def _law(polynomial: fmpq_poly, n: np.ndarray) -> np.ndarray:
-    return np.polynomial.polynomial.polyval(n, [float(c) for c in polynomial.coeffs()])
 
 
 # -- chapter 6: contact ---------------------------------------------------------------------------

@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from flint import fmpq_poly
 from matplotlib.figure import Figure
 
 from pivotree.analysis.counts import COUNTS, Count
 from pivotree.analysis.figures import new_figure, settings, theme
 
-from ..sheet import DASHES, legend, named, panels
+from ..sheet import DASHES, evaluated, legend, named, panels
 from .lines import Beside
 
 
@@ -63,7 +62,7 @@ def growth(family: str, counts: Mapping[str, Count], style: str) -> Figure:
         for i, (name, law, marker) in enumerate(drawn):
             drawn_as = {"color": look.series[i], "linestyle": DASHES[i], "linewidth": 1.3}
             marked = {"marker": marker, "markersize": 3.5, "markevery": 12, "label": name}
-            left.plot(n, _values(law, n), **drawn_as, **marked)
+            left.plot(n, evaluated(law, n) / 1000.0, **drawn_as, **marked)
         named(left, look, y="multiplications [thousand]")
         n = n[n >= 2]  # polynomials, of which the literature's are small at 1
         pairs = (
@@ -71,7 +70,7 @@ def growth(family: str, counts: Mapping[str, Count], style: str) -> Figure:
             ("literature", COUNTS[0].mul, COUNTS[1].mul, DASHES[1], look.series[0]),
         )
         for name, light, heavy, dash, colour in pairs:
-            y = _values(heavy, n) / _values(light, n)
+            y = evaluated(heavy, n) / evaluated(light, n)
             right.plot(n, y, color=colour, linestyle=dash, linewidth=1.4, label=name)
             inside = np.flatnonzero((y[:-1] < 1) & (y[1:] >= 1))
             if len(inside):
@@ -86,8 +85,3 @@ def growth(family: str, counts: Mapping[str, Count], style: str) -> Figure:
             named(ax, look, f"links n ({family})")
             legend(ax, look, loc="upper left", handlelength=3.2).set_zorder(6)
     return figure
-
-
-def _values(law: fmpq_poly, n: np.ndarray) -> np.ndarray:
-    scale = 1000.0
-    return np.polynomial.polynomial.polyval(n, [float(c) / scale for c in law.coeffs()])

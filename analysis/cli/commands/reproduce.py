@@ -120,23 +120,19 @@ def _print(item: Any, rows: list[Any], chosen: dict[str, Any], seconds: float) -
 
     out = console(sys.stdout, wide=True)
     words = ("", "printed", "ours", "criterion", "state")
-    cells = (
-        (
-            row.item.partition(": ")[2] or row.item,
-            text(row.printed),
-            text(row.ours),
-            apart(row.distance),
-            row.criterion,
-            MARKS[row.state],
-        )
-        for row in rows
-    )
+    told = (cells(row.as_dict(), MARKS) for row in rows)
     title, heads = f"{item.paper} {item.name}: {item.says}", (*words[:3], "distance", *words[3:])
-    out.print(grid(title, heads, cells, words=words, wrapped=words, caption=f"{seconds:.1f} s"))
+    out.print(grid(title, heads, told, words=words, wrapped=words, caption=f"{seconds:.1f} s"))
     if chosen:
         out.print(f"  with {in_words(chosen)}", soft_wrap=True, markup=False)
     for why in dict.fromkeys(row.why for row in rows if row.why):
         out.print(f"  {why}", soft_wrap=True, markup=False)
+
+
+def cells(row: dict[str, Any], marks: dict[str, str]) -> list[str]:
+    """A row of a table: its name, what is printed and ours, their distance, the criterion and the state."""
+    numbers = text(row["printed"]), text(row["ours"]), apart(row["distance"])
+    return [row["item"].partition(": ")[2] or row["item"], *numbers, row["criterion"], marks[row["state"]]]
 
 
 def in_words(settings: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pivotree import kkt, orderings
+from pivotree.analysis.inertia import product
 from pivotree.kkt.theorem.guarantee import PRODUCTS
 from pivotree.kkt.theorem.ranges import ranges_of
 from pivotree.kkt.theorem.roundings import roundings
@@ -73,14 +74,6 @@ def test_step_2_the_largest_change_counts_not_the_sum(seed):
 
 def rounded(x):
     return np.float32(x)
-
-
-def product(A, B):
-    """A B in float32, sums ascending."""
-    total = A[:, :1] * B[:1]
-    for k in range(1, A.shape[1]):
-        total = total + A[:, k : k + 1] * B[k : k + 1]
-    return total
 
 
 def inner_in_float32(M, H, A):
