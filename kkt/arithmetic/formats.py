@@ -182,7 +182,7 @@ class Digits(Format):
             return values
         from sympy import Rational
 
-        return np.frompyfunc(Rational, 1, 1)(values) if values.size else values
+        return np.frompyfunc(Rational, 1, 1)(values)
 
 
 BITS = 160  # precision of the mpmath number made from a pair, ample for pairs without a gap
@@ -229,7 +229,5 @@ class DoubleDouble(Format):
 
     def shown(self, values: NDArray[Any]) -> NDArray[Any]:
         """mpmath numbers equal to the pairs, in a context of their own."""
-        from .objects import each
-
         context = _context()
-        return each(lambda z: context.mpf(z.real) + context.mpf(z.imag), values)
+        return np.frompyfunc(lambda z: context.mpf(z.real) + context.mpf(z.imag), 1, 1)(values)
