@@ -3,6 +3,7 @@
 import json
 import random
 
+import mechanisms
 import numpy as np
 import pytest
 from designs import covering, listed
@@ -100,7 +101,48 @@ def test_random_orders_are_feasible(seed):
     assert error is not None and error <= 1e-10
 
 
+# -- what goes before what -----------------------------------------------------------------------
+
+
+def with_a_hand():
+    """A four-bar linkage whose rocker carries a body: between bodies of a cluster goes another."""
+    tree, q, _, pin = mechanisms.four_bar(1.0)
+    kkt.add_body(tree, "hand", "rocker", mass=1.0, inertia=np.eye(3))
+    tree.graph.update(q=np.array([*q, 0.0]), loops=(pin,))
+    return tree
+
+
+def tied_arms():
+    """Three links on a base, each tied to each other, and a free link on the first."""
+    tree = mechanisms.arms((2, 1, 1))
+    ends = ((0, 1), (0, 2), (1, 2))
+    tree.graph["loops"] = tuple(kkt.contact((i, 0), (0.1, 0.2, 0.3), on=(k, 0)) for i, k in ends)
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("order", "tree", "kind", "bodies"),
+    [
+        # joints 1, 3, 5, 7 of the chain, then 2 and 6, then 4, then 8
+        ("constraint_force", lambda: kkt.chain(8), "fC", "j7 j5 j3 j1 j6 j2 j4 j8"),
+        # joint 4 has as many joints on either side as can be, and so on
+        ("divide_and_conquer", lambda: kkt.chain(8), "fC", "j1 j3 j2 j5 j8 j7 j6 j4"),
+        ("divide_and_conquer", lambda: kkt.load("binary:2"), "fC", "j1 j4 j5 j2 j6 j7 j3"),
+        ("lcaba", lambda: kkt.load("binary:2"), "pdd", "j7 j6 j3 j5 j4 j2 j1"),
+        ("lcaba", tied_arms, "pdd", "(0, 1) (0, 0) (2, 0) (1, 0) base"),
+        ("clusters", with_a_hand, "pdd", "hand coupler crank rocker"),
+    ],
+)
+def test_bodies_go_in_the_order_that_its_author_gives(order, tree, kind, bodies):
+    groups = kkt.plan(order, kkt.build(tree()).structure).sequence.groups
+    assert " ".join(str(k) for group in groups for own, k in group if own == kind) == bodies
+
+
 # -- the registry -------------------------------------------------------------------------------
+
+
+def test_orders_of_loops_are_those_of_trees_without_rotations_and_some_of_multipliers():
+    assert {*orderings.names(loops=True)} == {*orderings.names(), *orderings.LOOPS} - {"square_root_abm"}
 
 
 def test_files_are_short_and_name_their_source_first():
