@@ -184,13 +184,15 @@ def rotation(axis: Array, angle: Array) -> Array:
     rotation about a coordinate axis keeps its structural zeros and ones.
     """
     c, s = np.cos(angle), np.sin(angle)
-    outer = axis[..., :, None] * axis[..., None, :]
-    R = (1.0 - c)[..., None, None] * outer + s[..., None, None] * skew(axis)
-    i = np.arange(3)
-    # 1 - (1 - c)(1 - u_i^2): exact 1 on the axis, exact c beside a coordinate axis
-    off_axis = outer[..., (1, 2, 0), (1, 2, 0)] + outer[..., (2, 0, 1), (2, 0, 1)]
-    R[..., i, i] = np.where(off_axis == 1.0, c[..., None], 1.0 - (1.0 - c)[..., None] * off_axis)
-    return R
+    rest, u = 1.0 - c, [axis[..., i] for i in range(3)]
+    columns = np.empty_like(c, shape=(3, 3, *np.shape(c)))  # equal entries of bodies side by side
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        # 1 - (1 - c)(1 - u_i^2): exact 1 on the axis, exact c beside a coordinate axis
+        off_axis = u[j] * u[j] + u[k] * u[k]
+        columns[i, i] = np.where(off_axis == 1.0, c, 1.0 - rest * off_axis)
+        both, turn = rest * (u[i] * u[j]), s * u[k]
+        columns[j, i], columns[i, j] = both - turn, both + turn
+    return np.moveaxis(columns, (1, 0), (-2, -1))
 
 
 Integers = NDArray[np.int64]

@@ -227,12 +227,12 @@ def _distinct(keys, most):  # pragma: no cover
     The search ends at one key more than ``most``; then the last body's number is -1.
     """
     n = len(keys)
-    found = np.empty((most + 1, keys.shape[1]), dtype=np.int64)
+    found = np.empty((most + 1, 3), dtype=np.int64)
     kind = np.full(n, -1, dtype=np.int64)
     count = 0
     for k in range(n):
-        at = 0
-        while at < count and not (found[at] == keys[k]).all():
+        at, a, b, c = 0, keys[k, 0], keys[k, 1], keys[k, 2]
+        while at < count and (found[at, 0] != a or found[at, 1] != b or found[at, 2] != c):
             at += 1
         if at == count:
             found[at] = keys[k]
@@ -370,7 +370,7 @@ def plan_of(tree: BodyTree, pattern: Pattern, bodies: Bodies | None = None) -> T
     ``bodies`` is the order, None the articulated body method.  Raises SingularError where a pivot is
     singular in any state.
     """
-    rules, sequence = articulated(set(np.unique(tree.dof).tolist())), None
+    rules, sequence = articulated(set(np.flatnonzero(np.bincount(tree.dof)).tolist())), None
     if bodies is not None:
         rules, sequence = bodies.order, bodies.sequence
     walk = walk_of(tree.parent, sequence)
