@@ -60,7 +60,7 @@ def columns(system: System, format: str = "float64") -> Inertia:
     >>> inertia.columns(pt.build(pt.two_link())).M.shape
     (2, 2)
     """
-    system.structure.require_tree("the joint-space inertia by columns")
+    system.structure.require_tree("joint-space inertia by columns")
     if not isinstance(get_format(format), Hardware):
         raise FormatError(f"format {format!r}", "columns are found in float64 or float32")
     times, efforts, each = equation(system, format)

@@ -67,16 +67,15 @@ def load_letters(spec: str | os.PathLike[str], **options: Any) -> nx.DiGraph[Any
                 kinds = {type(x) for x in value.flat}
                 if value.shape != shape or str not in kinds or not kinds <= {str, int, float}:
                     continue  # numbers, or what the reader refuses
-                where = f"body {fields.get('name')!r}: " * of_body + f"field {field!r}"
-                parts = [parsed(x, where) if isinstance(x, str) else x for x in value.flat]
+                where = f"body {fields.get('name')!r}" if of_body else ""
+                parts = [parsed(x, where, field) if isinstance(x, str) else x for x in value.flat]
                 if field == "mass" and not parts[0].expand():
-                    raise ModelError(
-                        f"{where} is {fields[field]!r}, which is zero", remedy="give 0 for no mass"
-                    )
+                    what = f"field 'mass' is {fields[field]!r}, which is zero"
+                    raise ModelError(where, what, "give 0 for no mass")
                 letters = np.array(parts, dtype=object).reshape(shape)
                 name = {"inertia_com": "inertia"}.get(field, field)  # in a tree
                 found.append((fields.get("name") if of_body else None, name, letters))
-                fields[field] = stood(letters, where, name).tolist()
+                fields[field] = stood(letters, where, field).tolist()
 
     tree = read_model(file, in_numbers)
     for body, name, letters in found:
@@ -87,7 +86,7 @@ def load_letters(spec: str | os.PathLike[str], **options: Any) -> nx.DiGraph[Any
 def stood(value: NDArray[Any], where: str, field: str) -> NDArray[np.float64]:
     """Numbers for an array with expressions, one for each letter; none of them is special.
 
-    ``where`` begins the sentence of a ModelError for what is no real number then.
+    Raises ModelError, with ``where`` for its subject, for what is no real number then.
     """
     import sympy
 
@@ -98,25 +97,26 @@ def stood(value: NDArray[Any], where: str, field: str) -> NDArray[np.float64]:
     try:
         found = np.array(numbers, dtype=float).reshape(value.shape)
     except (TypeError, OverflowError):
-        raise ModelError(f"{where} is {value.tolist()}", remedy="give real numbers up to 1.8e308") from None
+        what = f"field {field!r} is {value.tolist()}"
+        raise ModelError(where, what, "give real numbers up to 1.8e308") from None
     return np.abs(found) if field == "mass" else found  # whichever of two letters is the larger
 
 
-def parsed(text: str, where: str) -> sympy.Expr:
-    """The polynomial that a text says; ``where`` begins the sentence of a ModelError."""
-    told = f"{where} is {text!r}, and"
+def parsed(text: str, where: str, field: str) -> sympy.Expr:
+    """The polynomial that a text says; ``where`` is the subject of a ModelError."""
+    told = f"field {field!r} is {text!r}, and"
     if len(text) > CHARACTERS:
-        raise ModelError(f"{told} that has {len(text):,} characters", remedy=f"give at most {CHARACTERS}")
+        raise ModelError(where, f"{told} that has {len(text):,} characters", f"give at most {CHARACTERS}")
     if odd := ODD.search(text):
-        raise ModelError(f"{told} {odd[0]!r} is refused there", remedy=WANTED)
+        raise ModelError(where, f"{told} {odd[0]!r} is refused there", WANTED)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of "2if"
             return _part(ast.parse(text.strip(), mode="eval").body).value
     except ValueError as error:
-        raise ModelError(f"{told} {error}", remedy=WANTED) from None
+        raise ModelError(where, f"{told} {error}", WANTED) from None
     except (SyntaxError, MemoryError, RecursionError):
-        raise ModelError(f"{told} that is no formula", remedy=WANTED) from None
+        raise ModelError(where, f"{told} that is no formula", WANTED) from None
 
 
 def _part(node: ast.expr) -> Part:

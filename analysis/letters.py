@@ -258,7 +258,7 @@ def _stand_ins(model: Any) -> tuple[Any, dict[Place, sympy.Expr]]:
                 continue
             for at, x in own.items():
                 found[field, at if k is None else (k, *at)] = x
-            where = f"field {field!r}" if k is None else f"body {names[k]!r}: field {field!r}"
+            where = "tree" if k is None else f"body {names[k]!r}"
             fields[field] = stood(value, where, field)
     return numbers, found
 

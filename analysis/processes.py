@@ -58,9 +58,9 @@ def elsewhere(work: Work[T, R], tasks: Iterator[T], jobs: int) -> Iterator[R]:
             deaths += 1
             if deaths == DEATHS:
                 raise PivotreeError(
-                    f"worker processes were killed {DEATHS} times before they had a result, perhaps for "
-                    "want of memory",
-                    remedy="run the same command again, a sweep with fewer --jobs: what it measured is kept",
+                    "workers",
+                    f"processes were killed {DEATHS} times before a result, perhaps for want of memory",
+                    "run the same command again, a sweep with fewer --jobs: what it measured is kept",
                 ) from None
             tasks = chain(list(pending.values()), tasks)
             pending.clear()

@@ -81,7 +81,7 @@ def get(name: str) -> Order:
     >>> pt.orderings.get("joseph")
     Traceback (most recent call last):
         ...
-    pivotree.kkt.base.errors.OrderError: order 'joseph' is unknown; nearest: joseph_abm
+    pivotree.kkt.base.errors.OrderError: order 'joseph': is unknown; nearest: joseph_abm
     """
     if not isinstance(name, str):
         raise OrderError(f"order {name!r}", "is no name", "give one as a text, such as 'abm'")
@@ -117,7 +117,7 @@ def get(name: str) -> Order:
     known = [*registered, *LOOPS, *GRAPHS, *others]
     near = close_names(name, [*known, "random:0"], n=3, cutoff=0.4)
     hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(known)}"
-    raise OrderError(f"order {name!r} is unknown", remedy=hint)
+    raise OrderError(f"order {name!r}", "is unknown", hint)
 
 
 def names(problem: str = "qdd", loops: bool = False) -> list[str]:

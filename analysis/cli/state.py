@@ -124,18 +124,18 @@ def _read(tree: nx.DiGraph[Any], file: str) -> Vectors:
     except kkt.PivotreeError as error:
         raise kkt.ModelError(whole, error) from None
     if not isinstance(document, dict):
-        raise kkt.ModelError(whole, "give an object with q, qd or tau")
+        raise kkt.ModelError(whole, "is no object", "give one with q, qd or tau")
     schema = document.pop("schema", SCHEMA)
     if schema != SCHEMA:
         raise kkt.ModelError(whole, f"field 'schema' is {schema!r}", f"use {SCHEMA!r}, or leave it out")
     found: Vectors = {}
     for field, value in sorted(document.items(), key=lambda item: item[0] != "q"):  # rates look at q
-        where = f"{whole}: field {field!r}"
         if field not in FIELDS:
-            raise kkt.ModelError(f"{where} is unknown", remedy=f"use {', '.join(FIELDS)}")
+            raise kkt.ModelError(whole, f"field {field!r} is unknown", f"use {', '.join(FIELDS)}")
+        where = f"{whole}: field {field!r}"
         items = value.values() if isinstance(value, dict) else value
         if not isinstance(value, dict | list) or any(type(x) not in (int, float) for x in items):
-            raise kkt.ModelError(where, "give a list of numbers, or an object of joints")
+            raise kkt.ModelError(where, "holds no numbers", "give a list of them, or an object of joints")
         if isinstance(value, dict):
             found[field] = _named(tree, where, field, value, found)
         else:

@@ -211,7 +211,7 @@ def _asked(system: Any, orders: Any, formats: Any, refine: int, residual: str) -
     functions = [as_order(order) for order in orders]
     names = [f.name for f in functions]
     if not names or not chosen:
-        raise PivotreeError("no order or no format is given", remedy="name at least one of each")
+        raise PivotreeError("compare", "no order or no format is given", "name at least one of each")
     for name in names:
         if names.count(name) > 1:
             raise OrderError(f"order {name!r}", "is asked for twice", "give each order its own name")

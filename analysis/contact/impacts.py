@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from pivotree import kkt
 from pivotree.kkt import FormatError, LoopError, PivotreeError, SingularError, System
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.base.errors import nearest
+from pivotree.kkt.base.errors import Refusal, nearest
 from pivotree.kkt.matrix.entries import Entries, assemble, pattern_of
 from pivotree.kkt.model.spatial import force_transform
 from pivotree.kkt.tape.trace import tape_for
@@ -95,7 +95,7 @@ class Rows:
         if found.failed_at is not None:
             raise SingularError(
                 "contacts",
-                f"order {found.order!r} in {found.format}: {found.failed_at}",
+                Refusal(f"order {found.order!r} in {found.format}", found.failed_at),
                 "use another order or a longer format",
             )
         lam, held = np.asarray(found.lam, float), {}

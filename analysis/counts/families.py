@@ -180,7 +180,7 @@ def family_of(name: str) -> Family:
     """
     plain, *more = name.split("+")
     if plain not in FAMILIES:
-        raise ModelError(f"family {plain!r} is unknown", remedy=nearest(plain, FAMILIES))
+        raise ModelError(f"family {plain!r}", "is unknown", nearest(plain, FAMILIES))
     family = FAMILIES[plain]
     for word in more:
         if word not in MORE:

@@ -245,7 +245,7 @@ def embedded(model: str = "chain:3", scene: int | None = None, height: int = 800
     """
     if scene is not None and scene not in range(1, SCENES + 1):
         raise kkt.ModelError(
-            f"scene {scene!r} is unknown", remedy=f"use 1 to {SCENES}, or None for the whole tool"
+            f"scene {scene!r}", "is unknown", f"use 1 to {SCENES}, or None for the whole tool"
         )
     system = kkt.build(kkt.load(model))
     data = explorer_data(system, model, ("abm", "crbm"), ["float32"], story=scene is not None)

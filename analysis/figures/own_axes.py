@@ -27,9 +27,9 @@ def axes_of(ax: Any, pictures: int = 1, title: str | None = None) -> list[Axes]:
     found = list(dict.fromkeys(np.ravel(np.array(ax, dtype=object)).tolist()))
     for one in found:
         if not isinstance(one, Axes):
-            raise OrderError(f"ax is {one!r}", remedy="give matplotlib's Axes, one a picture")
+            raise OrderError("ax", f"is {one!r}", "give matplotlib's Axes, one a picture")
         if one.get_figure(root=True) is None:
-            raise OrderError("ax is in no figure any more", remedy="give axes of a figure")
+            raise OrderError("ax", "is in no figure any more", "give axes of a figure")
     if len(found) < pictures:
         raise OrderError("ax", f"there are {pictures} pictures and {len(found)} axes", "give one a picture")
     if title:

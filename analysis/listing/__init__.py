@@ -61,7 +61,7 @@ def render(listing: Listing | MatrixListing, style: str = "text") -> str:
     ...
     """
     if style not in STYLES:
-        raise OrderError(f"style {style!r} is unknown", remedy=f"use {', '.join(STYLES)}")
+        raise OrderError(f"style {style!r}", "is unknown", f"use {', '.join(STYLES)}")
     if isinstance(listing, MatrixListing):
         return matrices.render(listing, style)
     return STYLES[style](listing)

@@ -498,7 +498,7 @@ def of(system: System, order: OrderLike, notation: str | None = None) -> Listing
     name = chosen.name
     said = (chosen.__doc__ or "").partition("\n")[0]
     if notation is not None and notation not in NOTATIONS:
-        raise OrderError(f"notation {notation!r} is unknown", remedy=f"use {', '.join(NOTATIONS)}")
+        raise OrderError(f"notation {notation!r}", "is unknown", f"use {', '.join(NOTATIONS)}")
     told = notation or DEFAULTS.get(name, "ascher")
     sign = 1 if told == "ascher" else -1  # of pdd: minus the spatial acceleration in (4)
     whole = system.structure

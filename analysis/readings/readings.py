@@ -68,8 +68,8 @@ class Reading:
         if self.frames == "own":
             return system
         if system.loops:
-            text = f"{self.program} is modelled on trees alone, without closed loops or contacts"
-            raise LoopError(text, remedy=f"give its order by itself: --order {self.order}")
+            instead = f"give its order by itself: --order {self.order}"
+            raise LoopError(self.program, "is modelled on trees without closed loops or contacts", instead)
         return aligned(system) if self.frames == "aligned" else gathered(system, self.frames)
 
     def traced(self, system: System) -> tuple[System, Tape]:
@@ -101,7 +101,7 @@ def get(name: str) -> Reading:
     """The reading of a name; raises ModelError, with the nearest one, where there is none."""
     known = readings()
     if name not in known:
-        raise ModelError(f"reading {name!r} is unknown", remedy=nearest(name, known))
+        raise ModelError(f"reading {name!r}", "is unknown", nearest(name, known))
     return known[name]
 
 

@@ -112,8 +112,8 @@ class Integration:
         for name in ("seconds", "eps", "step", "floor"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0.0):
-                where = f"option --{name}:" if name in ("seconds", "eps") else f"integrator: {name}"
-                raise kkt.PivotreeError(f"{where} is {value}", remedy="give a number above 0")
+                where = f"option --{name}" if name in ("seconds", "eps") else f"integrator: {name}"
+                raise kkt.PivotreeError(where, f"is {value}", "give a number above 0")
         if self.steps < 1:
             raise kkt.PivotreeError("integrator", f"steps is {self.steps}", "give 1 or more")
         for name, number in (("state", self.state), ("clock", self.clock or self.state)):

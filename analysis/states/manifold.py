@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pivotree import kkt, orderings
+from pivotree.kkt.base.errors import Refusal
 from pivotree.kkt.matrix.closures import Closure
 from pivotree.kkt.matrix.configuration import Configuration
 from pivotree.kkt.matrix.redundancy import on_rates
@@ -193,10 +194,10 @@ class Manifold:
         for found, stays in ((alone, True), (gap, False)):
             if np.abs(found).max(initial=0.0) > OPEN:
                 name, size = self._worst(found)
-                return f"loop {name!r}: is open by {size:.2g} (rad or m) in this state", stays
+                return Refusal(f"loop {name!r}", f"is open by {size:.2g} (rad or m) in this state"), stays
         if np.abs(speed).max(initial=0.0) > fast:
             name, size = self._worst(speed)
-            return f"loop {name!r}: the rates qd break it by {size:.2g} (rad/s or m/s)", False
+            return Refusal(f"loop {name!r}", f"the rates qd break it by {size:.2g} (rad/s or m/s)"), False
         return None
 
     def _worst(self, rows: Floats) -> tuple[Hashable, float]:

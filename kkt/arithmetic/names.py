@@ -53,7 +53,7 @@ def read(name: str) -> Format:
 
     found = by_name(name)
     if found is None:
-        raise FormatError(f"format {name!r} is unknown", remedy=_instead(base))
+        raise FormatError(f"format {name!r}", "is unknown", _instead(base))
     return found
 
 

@@ -30,8 +30,9 @@ def square_root(x: Any) -> Any:
     if hasattr(x, "numerator"):
         raise FormatError("format 'exact'", "fractions have no square root", "use mp:50 or ball:50")
     raise FormatError(
-        f"numbers of class {type(x).__name__!r} have no square root",
-        remedy="give the class a method sqrt, or use an order that takes none",
+        f"class {type(x).__name__!r}",
+        "its numbers have no square root",
+        "give the class a method sqrt, or use an order that takes none",
     )
 
 

@@ -222,7 +222,7 @@ def follow(chunk: Chunk, v: Residues, zero: NDArray[np.int8]) -> None:
     a square root, which has no residue.
     """
     if (chunk.op == SQRT).any():
-        raise FormatError("residues modulo a prime have no square root", remedy="run the tape in floats")
+        raise FormatError("residues", "numbers modulo a prime have no square root", "run the tape in floats")
     _follow(chunk.op, chunk.dst, chunk.a, chunk.b, v, zero)
 
 

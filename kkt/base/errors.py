@@ -77,7 +77,7 @@ class PivotreeError(Exception):
     """
 
     def __init__(self, subject: object = "", reason: object = "", remedy: str = "", detail: str = "") -> None:
-        self.why = subject if isinstance(subject, Refusal) else Refusal(subject, reason, remedy, detail)
+        self.why = Refusal(subject, reason, remedy, detail)
         super().__init__(str(self.why))
 
 
@@ -112,7 +112,7 @@ class OrderError(PivotreeError, ValueError):
     >>> pt.orderings.get("abc")
     Traceback (most recent call last):
         ...
-    pivotree.kkt.base.errors.OrderError: order 'abc' is unknown; nearest: abm, lcaba, bad_abm
+    pivotree.kkt.base.errors.OrderError: order 'abc': is unknown; nearest: abm, lcaba, bad_abm
     """
 
 
@@ -122,7 +122,7 @@ class LoopError(OrderError):
     >>> pt.leaf_to_root(pt.build(pt.chain(3), loops=[pt.contact("j3", (0.1, 0.0, 0.0))]).structure)
     Traceback (most recent call last):
         ...
-    pivotree.kkt.base.errors.LoopError: plan_from_arrays takes trees without closed loops and ...
+    pivotree.kkt.base.errors.LoopError: plan_from_arrays: takes trees without closed loops and ...
     """
 
 
@@ -174,7 +174,7 @@ class FormatError(PivotreeError, ValueError):
     >>> pt.eliminate(pt.build(pt.chain(1)), pt.orderings.get("abm"), "float33")
     Traceback (most recent call last):
         ...
-    pivotree.kkt.base.errors.FormatError: format 'float33' is unknown; did you mean float32 or ...
+    pivotree.kkt.base.errors.FormatError: format 'float33': is unknown; did you mean float32 or ...
     """
 
 

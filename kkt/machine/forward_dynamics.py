@@ -201,8 +201,9 @@ def recorder_for(chosen: Format, variables: int) -> Recorder:
         value = float(chosen.cast(np.array([x]))[0])
         if not np.isfinite(value):
             raise FormatError(
-                f"a constant of the model, {x:.3g}, overflows {chosen.name}",
-                remedy="use a format with a larger range, such as float64, or other units",
+                f"format {chosen.name!r}",
+                f"overflows at {x:.3g}, a constant of the model",
+                "use a format with a larger range, such as float64, or other units",
             )
         return value
 

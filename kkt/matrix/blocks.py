@@ -131,17 +131,15 @@ class Structure(Shown):
         what = "asks for a graph of blocks, which a matrix has (pt.matrix) and a robot has not"
         raise OrderError(what, remedy="use minimum_degree for a robot")
 
-    def require_tree(self, what: str, instead: str = "") -> None:
+    def require_tree(self, what: str, instead: str = "", by: str = "") -> None:
         """Raise LoopError where there are closed loops or contacts, which ``what`` cannot take.
 
-        ``instead`` says what takes them.
+        ``instead`` says what takes them, ``by`` what part of it does not.
         """
         if self.ties:
             other = "build the tree with loops=(), or leave out --contact and --loops"
-            raise LoopError(
-                f"{what} takes trees without closed loops and contacts, and {self.ties[0].name!r} is one",
-                remedy=instead or other,
-            )
+            why = f"takes trees without closed loops and contacts, and {self.ties[0].name!r} is one"
+            raise LoopError(what, by + why, instead or other)
 
     def tied(self, constraint: Hashable) -> list[Hashable]:
         """The bodies that a constraint has rows on: one or two, for coupled joints up to four."""

@@ -361,7 +361,7 @@ def checked_loops(
     known, names = {*bodies, *merged}, set()
     listed = isinstance(loops, Sequence) and all(isinstance(loop, Loop) for loop in loops)
     if not listed:
-        raise ModelError("loops", "give a list of kkt.cut_joint(...) and kkt.contact(...)")
+        raise ModelError("loops", "no list is given", "give one of kkt.cut_joint(...) and kkt.contact(...)")
     for loop in loops:
         where = f"loop {loop.name!r}"
         for pair in loop.pairs:

@@ -92,10 +92,10 @@ def expanded(file: str, packages: Mapping[str, str] = NONE, arguments: Mapping[s
                 env=os.environ | {"PYTHONPATH": path},
             )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ModelError(f"cannot be expanded by {tool}", error, "expand it elsewhere") from None
+        raise ModelError(f"cannot be expanded by {tool} ({error})", remedy="expand it elsewhere") from None
     if done.returncode:
         said = " ".join(done.stderr.decode(errors="replace").split())
-        raise ModelError("xacro refuses it", said or "it says nothing")
+        raise ModelError(f"xacro refuses it ({said or 'it says nothing'})")
     return done.stdout
 
 
@@ -147,24 +147,24 @@ def attribute(where: str, element: Element | None, tag: str, field: str) -> str:
     return value
 
 
-def numbers(what: str, text: str, count: int) -> Floats:
+def numbers(where: str, field: str, text: str, count: int) -> Floats:
     """Numbers (count,) from a text with blanks between them.  Raises ModelError."""
     words = text.split()
     if len(words) != count:
-        raise ModelError(f"{what} is {text!r}", remedy=f"give {count} numbers")
-    return np.array([number(what, word) for word in words])
+        raise ModelError(where, f"field {field!r} is {text!r}", f"give {count} numbers")
+    return np.array([number(where, field, word) for word in words])
 
 
-def number(what: str, word: str, least: float = -math.inf) -> float:
+def number(where: str, field: str, word: str, least: float = -math.inf) -> float:
     """A finite number from a word, ``least`` or more, which is 0.  Raises ModelError."""
     try:
         value = float(word)
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or "_" in word:
-        raise ModelError(f"{what} is {word!r}", remedy="give a finite number")
+        raise ModelError(where, f"field {field!r} is {word!r}", "give a finite number")
     if value < least:
-        raise ModelError(f"{what} is {value:g}", remedy="give zero or more")
+        raise ModelError(where, f"field {field!r} is {value:g}", "give zero or more")
     return value
 
 
@@ -173,8 +173,8 @@ def origin(where: str, element: Element) -> tuple[Floats, Floats]:
     origin = element.find("origin")
     if origin is None:
         return np.eye(3), np.zeros(3)
-    p = numbers(f"{where}: field 'origin xyz'", origin.get("xyz", "0 0 0"), 3)
-    rpy = numbers(f"{where}: field 'origin rpy'", origin.get("rpy", "0 0 0"), 3)
+    p = numbers(where, "origin xyz", origin.get("xyz", "0 0 0"), 3)
+    rpy = numbers(where, "origin rpy", origin.get("rpy", "0 0 0"), 3)
     Rx, Ry, Rz = rotation(np.eye(3), rpy)
     return matmul(Rz, matmul(Ry, Rx)), p
 
@@ -188,7 +188,7 @@ def noted_of(where: str, element: Element, kind: str, dynamics: bool) -> dict[st
     written = element.find("dynamics")
     for field in ("damping", "friction") if dynamics and kind != "fixed" else ():
         if written is not None and field in written.attrib:
-            noted[field] = number(f"{where}: field 'dynamics {field}'", written.attrib[field], least=0.0)
+            noted[field] = number(where, f"dynamics {field}", written.attrib[field], least=0.0)
     written = element.find("limit")
     if written is None or TYPES[kind].dof != 1:
         return noted
@@ -248,7 +248,7 @@ class Joint:
 def require_mimic(mimic: str) -> None:
     """Raise ModelError, one sentence, for an unknown value of the option ``mimic``."""
     if mimic not in MIMIC:
-        raise ModelError(f"option mimic is {mimic!r}", remedy=f"use one of {', '.join(MIMIC)}")
+        raise ModelError("option mimic", f"is {mimic!r}", f"use one of {', '.join(MIMIC)}")
 
 
 @of_kind
@@ -402,9 +402,9 @@ class _Reader:
     ) -> tuple[str, Floats, Floats]:
         where = f"joint {name!r}"
         master = attribute(where, coupling, "mimic", "joint")
-        offset = number(f"{where}: field 'mimic offset'", coupling.get("offset", "0"))
+        offset = number(where, "mimic offset", coupling.get("offset", "0"))
         if self.mimic == "coupled":
-            ratio = number(f"{where}: field 'mimic multiplier'", coupling.get("multiplier", "1"))
+            ratio = number(where, "mimic multiplier", coupling.get("multiplier", "1"))
             self.coupled[name] = (master, ratio, offset)
             return kind, R, p
         held = f"is held at its offset {offset:g}" if self.mimic == "fixed" else "moves freely"
@@ -472,7 +472,7 @@ def _axis(where: str, joint: Element, tag: str, default: str | None) -> Floats:
     if written is None and default is None:
         raise ModelError(where, f"has no <{tag}>, and a universal joint turns about two", "give it")
     text = (default or "") if written is None else written.get("xyz", default or "")
-    axis = numbers(f"{where}: field {tag!r}", text, 3)
+    axis = numbers(where, tag, text, 3)
     length = math.hypot(*axis)
     if length == 0.0:
         raise ModelError(where, f"field {tag!r} is zero", "give a direction, such as 0 0 1")
@@ -530,14 +530,14 @@ def _mass(where: str, link: Element) -> Mass:
     if inertial is None:
         return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
     R, com = origin(f"{where}: inertial", inertial)
-    mass = number(f"{where}: field 'mass'", attribute(where, inertial.find("mass"), "mass", "value"), 0.0)
+    mass = number(where, "mass", attribute(where, inertial.find("mass"), "mass", "value"), 0.0)
     written = inertial.find("inertia")
     J = np.zeros((3, 3))
     for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
         field = f"i{'xyz'[i]}{'xyz'[j]}"
         # what an <inertia> leaves out is zero, as simulators have it
         value = attribute(where, None, "inertia", field) if written is None else written.get(field, "0")
-        J[i, j] = J[j, i] = number(f"{where}: field 'inertia {field}'", value)
+        J[i, j] = J[j, i] = number(where, f"inertia {field}", value)
     return Mass(mass, com, turned_inertia(R, J))
 
 
@@ -555,8 +555,8 @@ def couple(tree: nx.DiGraph[Any], coupled: Mapping[str, Mimic]) -> None:
     body = {data["joint_name"]: name for name, data in tree.nodes(data=True)}
     for joint, (to, *_) in coupled.items():
         if to not in body:
-            where, others = f"joint {joint!r}: field 'mimic joint'", {*body} - {joint}
-            raise ModelError(f"{where} is {to!r}, which does not move", remedy=nearest(to, others))
+            what = f"field 'mimic joint' is {to!r}, which does not move"
+            raise ModelError(f"joint {joint!r}", what, nearest(to, {*body} - {joint}))
     for joint in coupled:
         followed = [joint]
         while followed[-1] in coupled:

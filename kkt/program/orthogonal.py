@@ -82,7 +82,7 @@ def _bodies(symbolic: SymbolicFactor) -> list[int]:
     plan = symbolic.plan
     graph, structure, name = plan.graph, plan.graph.structure, plan.sequence.name
     where, by = f"order {name!r}", "elimination by rotations"
-    structure.require_tree(f"{where}: {by}", "use an order of pivots, such as abm")
+    structure.require_tree(where, "use an order of pivots, such as abm", f"{by} ")
     groups: list[list[tuple[int, int]]] = [[] for _ in range(plan.groups)]
     for block, group in zip(plan.blocks.tolist(), plan.group.tolist(), strict=True):
         groups[group].append((int(graph.kind[block]), int(graph.member[block])))

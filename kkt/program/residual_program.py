@@ -29,7 +29,7 @@ def trace_substitution(sequence: Substitution, structure: Structure, name: str) 
     Raises OrderError where a row holds another unknown that is not known yet.
     """
     where = f"order {name!r}"
-    structure.require_tree(f"{where}: substitution, which finds no force of a loop,")
+    structure.require_tree(where, by="substitution, which finds no force of a loop, ")
     w = _Equations(structure, rates="tau")
     known: dict[tuple[str, Hashable], Ref | None] = {}
 

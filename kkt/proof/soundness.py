@@ -140,9 +140,9 @@ def _data_unit(chosen: Format) -> float:
 def named(tape: Tape, chosen: Format, lost: Lost, remedy: str = "") -> Refusal:
     """A pivot that is zero for a format, and what rounding leaves of it."""
     record = tape.program.pivots[lost.number]
-    pivot = ZERO.format(f"{record.blocks[0]}, step {record.step + 1}", chosen.name)
+    pivot, _, why = ZERO.format(f"{record.blocks[0]}, step {record.step + 1}", chosen.name).partition(": ")
     left = f"whose rounding leaves {lost.own:.2g} of it where twice the digits leave {lost.exact:.2g}"
-    return Refusal(pivot, remedy=remedy, detail=left)
+    return Refusal(pivot, why, remedy, left)
 
 
 def backward_of(system: System, chosen: Format, entries: Entries, found: Elimination) -> Any:

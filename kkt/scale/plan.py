@@ -144,10 +144,8 @@ def kinds_of(
         family = np.column_stack([(keys[:, 0] >> _DOF) & 0b11111, armed])
         names, kind = np.unique(family, axis=0, return_inverse=True)
         if len(names) > LIMIT:
-            raise SizeError(
-                f"the tree has {len(names)} kinds of bodies for this order, more than {LIMIT}",
-                remedy="kkt.eliminate runs it",
-            )
+            what = f"has {len(names)} kinds of bodies for this order, more than {LIMIT}"
+            raise SizeError("tree", what, "kkt.eliminate runs it")
         found = np.array([_union(keys[kind == i]) for i in range(len(names))])
     return [_kind(*map(int, key)) for key in found], kind.astype(np.uint8)
 

@@ -123,7 +123,7 @@ def eliminate(
 def require_refinable(chosen: Format, count: int, residual: str) -> None:
     """Raise OrderError or FormatError where refinement was asked for wrongly."""
     if residual not in RESIDUALS:
-        raise OrderError(f"residual {residual!r} is unknown", remedy=f"use {' or '.join(RESIDUALS)}")
+        raise OrderError(f"residual {residual!r}", "is unknown", f"use {' or '.join(RESIDUALS)}")
     _require_count(chosen, "refine", count, "corrections", "refined")
 
 

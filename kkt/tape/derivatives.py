@@ -262,11 +262,12 @@ def _require_tangents(system: System) -> None:
         if np.abs(turned).max(initial=0.0) <= far:
             continue
         left = turned - S @ np.linalg.lstsq(S, turned, rcond=None)[0]
-        where = f"body {tree.names[k]!r}: the motions S of its general joint"
         if np.abs(left).max() > far:
             raise ModelError(
-                f"{where} lead out of what they span, so that q has no tangent space to differentiate in",
-                remedy="use joints of one freedom, with massless links between them",
+                f"body {tree.names[k]!r}",
+                "the motions S of its general joint lead out of what they span, so that q has no tangent "
+                "space to differentiate in",
+                "use joints of one freedom, with massless links between them",
             )
     for k in tree.turning_springs:
         raise ModelError(

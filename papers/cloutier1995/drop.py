@@ -30,7 +30,7 @@ def falling(n: int, *, free: bool = True, order: str = "abm") -> Floor:
     Points are from base to tip.
     """
     if n < 1:
-        raise kkt.ModelError(f"falling chain has {n} links", remedy="ask for at least one")
+        raise kkt.ModelError("falling chain", f"has {n} links", "ask for at least one")
     tree = kkt.new_tree(f"falling_{n}", (0.0, -GRAVITY, 0.0))
     parent = None
     if free:

@@ -75,7 +75,7 @@ def exponent(n: Iterable[int], counts: Iterable[int]) -> float:
 def growth(progress: Progress, family: str, sizes: Iterable[int], orders: tuple[str, ...]) -> Growth:
     """Orders and the unit vector method, both readings, on members of a family."""
     if family not in FAMILIES:
-        raise ModelError(f"family {family!r} is unknown", remedy=f"use {', '.join(FAMILIES)}")
+        raise ModelError(f"family {family!r}", "is unknown", f"use {', '.join(FAMILIES)}")
     chosen = FAMILIES[family]
     counts: dict[str, list[Three]] = {name: [] for name in (*orders, WHOLE, FOLDED)}
     dof = []

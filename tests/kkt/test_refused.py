@@ -323,7 +323,7 @@ LOWERED = [  # places of limits or parts, what is put there, a call that meets i
         "kkt.scale.plan.LIMIT kkt.scale.plan.MOST",
         0,
         lambda: kkt.solve_large(kkt.build(kkt.chain(5))),
-        "the tree has 3 kinds of bodies for this order, more than 0",
+        "tree: has 3 kinds of bodies for this order, more than 0",
     ),
     (
         "kkt.scale.large.LOOKED_AT",

@@ -195,7 +195,7 @@ REFUSED = {
     "setting n: is (3,); give two numbers of links or more": "cloutier1995 figure510 n=3",
     "method 'CG': is unknown; use": "cloutier1995 integrators method=CG",
     "setting restitution: is 2; give 0.01 to 1": "cloutier1995 drop restitution=2",
-    "falling chain has 0 links; ask for at least one": "cloutier1995 drop links=0",
+    "falling chain: has 0 links; ask for at least one": "cloutier1995 drop links=0",
     "setting stiffness: holds 1 numbers; give": "cloutier1995 drop stiffness=1e4",
     "setting samples: is 0; give": "cloutier1995 impact samples=0",
     "setting angles: is 0; give": "cloutier1995 methods angles=0",
@@ -207,7 +207,7 @@ REFUSED = {
     "setting orders: is 0; give 1 or more": "pasic1999 boundaries orders=0",
     # -- yamane2001
     "spherical: 0 sizes show no growth; let least be 1": "yamane2001 fig6 most=1",
-    "family 'foo' is unknown; use dh": "yamane2001 fig6 family=foo",
+    "family 'foo': is unknown; use dh": "yamane2001 fig6 family=foo",
     "setting most: is 2; give 5 or more": "yamane2001 fig7 most=2",
     "no statement of Yamane & Nakamura": "yamane2001 equations only=nothing",
     "setting lines: 'z' is unknown; use": "yamane2001 readings lines=z",
@@ -219,7 +219,7 @@ REFUSED = {
     # -- featherstone1983
     "setting most: is 1; give 2 or more": "featherstone1983 efficiency most=1",
     "setting links: is 7; give 8 or more": "featherstone1983 efficiency links=7",
-    "family 'x' is unknown; use": "featherstone1983 growth family=x",
+    "family 'x': is unknown; use": "featherstone1983 growth family=x",
     "gallery: 'x' is unknown; use one of": "featherstone1983 robots models=x",
 }
 

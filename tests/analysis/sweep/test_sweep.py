@@ -96,7 +96,7 @@ WRONG = {
     MINIMAL.replace('"chain:3"', '"chain:3", "chain:3"'): "field 'models[1]' is 'chain:3'; give ea",
     MINIMAL.replace('"chain:3"', "7"): "field 'models[0].model' is 7; give a text",
     MINIMAL.replace('"chain:3"', ""): "field 'models' is []; give a list of models",
-    MINIMAL.replace("abm", "amb"): "orders[0]: order 'amb' is unknown; nearest: abm",
+    MINIMAL.replace("abm", "amb"): "orders[0]: order 'amb': is unknown; nearest: abm",
     MINIMAL.replace("abm", "inverse_dynamics"): "give an order that solves for qdd",
     MINIMAL + 'formats = ["float33"]': "formats[0]: format 'float33'",
     MINIMAL + 'formats = ["exact"]': "field 'formats[0]' is 'exact'; give a floating-point",

@@ -84,7 +84,7 @@ def test_a_class_without_a_root_is_named():
     assert values == [Decimal(2).sqrt()]
     with pytest.raises(kkt.FormatError, match="format 'exact': fractions have no square root"):
         objects.InObjects().run(root, [Fraction(2)])
-    with pytest.raises(kkt.FormatError, match="class 'complex' have no square root"):
+    with pytest.raises(kkt.FormatError, match="class 'complex': its numbers have no square root"):
         objects.InObjects().run(root, [2j])
 
 

@@ -72,9 +72,9 @@ def test_xacro_is_expanded_by_the_tool_that_is_installed(xacro, tmp_path):
     [
         (
             "print('error: name zz is not defined', file=sys.stderr); sys.exit(2)",
-            "xacro refuses it: error: name zz is not defined",
+            "xacro refuses it (error: name zz is not defined",
         ),
-        ("sys.exit(1)", "xacro refuses it: it says nothing"),
+        ("sys.exit(1)", "xacro refuses it (it says nothing)"),
         ("print('<robot')", "is not XML"),
         (None, "is a xacro file, and no xacro is installed; pip install xacro"),
     ],
