@@ -218,24 +218,28 @@ def _or(value: float | None, default: float) -> float:
     return default if value is None else value
 
 
-_LINES = ("-", (0, (5, 2)), (0, (1, 1)), (0, (5, 2, 1, 2)))
 _COLOURED = 6  # orders that can be told apart
 _MARKED = 40  # steps; with more, markers would hide the line
 _EACH = 400  # steps; with more, the largest error in each per cent of them is drawn
 
 
 def _telling(results: Mapping[str, Elimination]) -> list[str]:
-    """Orders to draw in colour: all where they are few, else those that lose most and least."""
+    """Orders to draw in colour: all where they are few, else those that lose most and least.
+
+    Of orders whose lines are the same the first is coloured; one point is a line only among points.
+    """
     long = max((len(result.steps) for result in results.values()), default=0) > _MARKED
     coloured = 2 if long else _COLOURED  # long lines cross too often to be followed
     if len(results) <= coloured:
         return list(results)
-
-    def worst(order: str) -> float:
-        return max((s.pivot_error or 0.0 for s in results[order].steps), default=0.0)
-
-    ranked = sorted(results, key=worst)
-    chosen = {*ranked[: coloured // 2], *ranked[-(coloured // 2) :]}
+    lines: dict[tuple[tuple[float, float], ...], str] = {}
+    for order, result in results.items():
+        steps = len(result.steps)
+        points = ((s.step / steps, s.pivot_error) for s in result.steps if s.pivot_error)
+        lines.setdefault(tuple(points), order)
+    several = [line for line in lines if len(line) > 1] or [*lines]
+    ranked = sorted(several, key=lambda line: max((error for _, error in line), default=0.0))
+    chosen = {lines[line] for line in ranked[: coloured // 2] + ranked[-(coloured // 2) :]}
     return [order for order in results if order in chosen]
 
 
@@ -290,15 +294,9 @@ def pivot_errors(
             if len(step) > _EACH:
                 share, error, coarse = *_largest(share, error), True
             seen = np.isfinite(error) & (error > (unit_of(result.format) or 0.0) / 1000)
-            line: dict[str, Any] = {"color": look.faint, "linewidth": 0.5, "alpha": 0.6}
+            line: dict[str, Any] = {"color": look.faint, "linewidth": 0.5, "alpha": 0.6, "zorder": 1.5}
             if order in told:
-                dashes = _LINES[place[order] // len(look.series) % len(_LINES)]
-                line = {
-                    **series(look, place[order]),
-                    "markersize": 3.5,
-                    "linewidth": 1.0,
-                    "linestyle": dashes,
-                }
+                line = {**series(look, place[order]), "markersize": 3.5, "linewidth": 1.0}
                 drawn.note(look.named(order), **line)
             own.plot(share[seen], error[seen], markevery=max(1, int(seen.sum()) // _MARKED), **line)
             lost += [(float(x), line["color"]) for x in share[np.isinf(error)]]

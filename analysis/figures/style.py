@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import textwrap
 from contextlib import AbstractContextManager
 from typing import Any
@@ -114,14 +115,15 @@ def wrapped(title: str, inches: float) -> str:
 
 
 def even(text: str, side: float, size: float) -> str:
-    """As few lines as fit, and these as even as may be."""
+    """As few lines as fit, and these as even as may be; a number stays with what it counts."""
+    text = re.sub(r"([\d+]) ", "\\1\xa0", text)
     most = max(12, int(side * 72 / (0.5 * size)), *map(len, text.split()))
     lines = len(textwrap.wrap(text, most))
     tries = (
         textwrap.wrap(text, width, break_long_words=False)
         for width in range(max(1, len(text) // max(lines, 2)), most + 1)
     )
-    return "\n".join(next((found for found in tries if len(found) == lines), [text]))
+    return "\n".join(next((found for found in tries if len(found) == lines), [text])).replace("\xa0", " ")
 
 
 def style_axes(ax: Any, look: Theme, *, grid: str = "") -> None:
