@@ -45,6 +45,11 @@ def in_kernel(composites: str) -> str:
 class _Console(Console):
     wraps = False  # whether lines of text are left to whoever shows them
 
+    def say(self, *lines: str) -> None:
+        """Lines of text as they are, whatever brackets they hold."""
+        for line in lines:
+            self.print(line, soft_wrap=self.wraps, markup=False)
+
     def on_broken_pipe(self) -> None:
         """A reader that has seen enough is no failure: left to whoever started the command."""
         raise BrokenPipeError
@@ -55,7 +60,8 @@ def console(file: IO[str], wide: bool = False) -> _Console:
     made = _Console(file=file, highlight=False, emoji=False)  # chain:100 is no :100:
     if not made.is_terminal or (wide and made.width < 100):
         made.width = max(made.width, 132)
-    made.wraps = not made.is_terminal  # a pipe gets whole lines; a terminal, whole words
+    # a pipe gets whole lines; a terminal whole words, unless the console is wider than it
+    made.wraps = wide or not made.is_terminal
     return made
 
 

@@ -83,11 +83,10 @@ def run(options: argparse.Namespace) -> int:
     from ..table import console
 
     out = console(sys.stdout)
-    out.print(found.sentence, soft_wrap=out.wraps, markup=False)
+    out.say(found.sentence)
     if found.top:
         out.print(blame_table(found))
-    for line in [*rest(found), *([one_state(options.model, state)] if state else [])]:
-        out.print(line, soft_wrap=out.wraps, markup=False)
+    out.say(*rest(found), *([one_state(options.model, state)] if state else []))
     return 0
 
 
@@ -113,11 +112,10 @@ def _as_program(options: argparse.Namespace) -> int:
     from ..table import console, grid
 
     out = console(sys.stdout)
-    out.print(found.sentence, soft_wrap=out.wraps, markup=False)
+    out.say(found.sentence)
     rows = [(percent(part.share), part.body, part.what) for part in found.parts]
     out.print(grid("", ("share", "body", "what"), rows, words=("body", "what")))
-    out.print(f"Source: {reading.source}.", soft_wrap=out.wraps, markup=False)
-    out.print(one_state(options.model, state), soft_wrap=out.wraps, markup=False)
+    out.say(f"Source: {reading.source}.", one_state(options.model, state))
     return 0
 
 

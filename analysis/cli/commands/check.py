@@ -7,7 +7,7 @@ import json
 import shlex
 import sys
 
-from pivotree import kkt, orderings
+from pivotree import orderings
 
 from ..arguments import Parser, add_format, add_json, add_model, add_state
 from ..limits import admit
@@ -35,9 +35,7 @@ def run(options: argparse.Namespace) -> int:
     from ...check.make import ORDERS
     from ...check.words import WORDS, Command, Table, markdown, page
 
-    file = None if options.output is None else file_of(options.output)
-    if file is not None and file.suffix != ".md":
-        raise kkt.FormatError("option -o", f"{file} is no page", "give a name that ends in .md")
+    file = None if options.output is None else file_of(options.output, "page", (".md",))
     with progress_shown() as progress:
         tree = tree_of(options)
         from ..state import SCHEMA

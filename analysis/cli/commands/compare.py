@@ -161,8 +161,7 @@ def _told(options: argparse.Namespace, result: Comparison, state: dict[str, Any]
         out = console(sys.stdout)
         for table in comparison_tables(result, out.width, options.bits):
             out.print(table)
-        for line in lines:
-            out.print(line, soft_wrap=out.wraps, markup=False)
+        out.say(*lines)
     return 0 if any(row.error is not None for row in result.rows) else 1
 
 
@@ -230,9 +229,7 @@ def _derivatives(options: argparse.Namespace) -> int:
 
     out = console(sys.stdout)
     out.print(derivatives_table(options.model, found))
-    for row in (row for row in found if row.marked):
-        out.print(f"do not rely on {row.order}: {row.marked}", soft_wrap=out.wraps, markup=False)
-    for why in dict.fromkeys(row.refused for row in found if row.refused is not None):
-        out.print(f"none: {why}", soft_wrap=out.wraps, markup=False)
-    out.print(one_state(options.model, state), soft_wrap=out.wraps, markup=False)
+    out.say(*(f"do not rely on {row.order}: {row.marked}" for row in found if row.marked))
+    out.say(*dict.fromkeys(f"none: {row.refused}" for row in found if row.refused is not None))
+    out.say(one_state(options.model, state))
     return code

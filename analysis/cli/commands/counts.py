@@ -68,5 +68,4 @@ def _print(found: list[Any], refused: list[str], family: Any) -> None:
         crossed = crossings(by_name["crbm"], by_name["abm"], start)
         crossing = crossover_cells("crbm costs more than abm", crossed)
         out.print(grid("", CROSSOVER_HEAD, [crossing], words=CROSSOVER_HEAD, wrapped=CROSSOVER_HEAD))
-    for text in refused:
-        out.print(f"not counted: {text}", soft_wrap=True, markup=False)
+    out.say(*(f"not counted: {text}" for text in refused))

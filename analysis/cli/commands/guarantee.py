@@ -150,8 +150,7 @@ def _print(model: str, rows: list[Any], positions: str) -> None:
                 f"{where}: qdd of {qdd.names[qdd.worst]} is off by at most {most:.2g} "
                 f"(seen: {seen:.2g}), and no joint by more (rad/s², m/s²)."
             )
-    for line in lines:
-        out.print(line, soft_wrap=True, markup=False)
+    out.say(*lines)
 
 
 def _down(digits: float) -> str:

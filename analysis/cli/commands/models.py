@@ -33,10 +33,10 @@ def run(options: argparse.Namespace) -> int:
     heads = ("example", "arguments", "what it is")
     out.print(grid("Gallery", heads, rows, words=heads, wrapped=heads[1:]))
     if len(gallery) == len(found):
-        out.print(f"robot:NAME of {PACKAGE}: not installed (pip install '{PACKAGE}')", markup=False)
+        out.say(f"robot:NAME of {PACKAGE}: not installed (pip install '{PACKAGE}')")
     for text, floating in (("whose base floats", True), ("on a fixed base", False)):
         names = [x.name for x in found if x.floating is floating]
         if names:
             told = f"robot:NAME of {PACKAGE}, {text} ({len(names)}): {', '.join(names)}"
-            out.print(told, markup=False, soft_wrap=out.wraps)
+            out.say(told)
     return 0

@@ -46,8 +46,7 @@ def run(options: argparse.Namespace) -> int:
 
         out = console(sys.stdout, wide=True)
         out.print(proofs_table(proofs))
-        for line in lines(proofs):
-            out.print(line, soft_wrap=True, markup=False)
+        out.say(*lines(proofs))
     return 0 if all(proof.holds for proof in proofs) else 1
 
 

@@ -124,9 +124,8 @@ def _print(item: Any, rows: list[Any], chosen: dict[str, Any], seconds: float) -
     title, heads = f"{item.paper} {item.name}: {item.says}", (*words[:3], "distance", *words[3:])
     out.print(grid(title, heads, told, words=words, wrapped=words, caption=f"{seconds:.1f} s"))
     if chosen:
-        out.print(f"  with {in_words(chosen)}", soft_wrap=True, markup=False)
-    for why in dict.fromkeys(row.why for row in rows if row.why):
-        out.print(f"  {why}", soft_wrap=True, markup=False)
+        out.say(f"  with {in_words(chosen)}")
+    out.say(*dict.fromkeys(f"  {row.why}" for row in rows if row.why))
 
 
 def cells(row: dict[str, Any], marks: dict[str, str]) -> list[str]:

@@ -242,9 +242,13 @@ def draw(folder: Path, figures: Callable[[str], Mapping[str, Any]]) -> None:
                 save(figure, base.made(folder) / f"{name}{ending}{suffix}")
 
 
-def file_of(text: str) -> Path:
-    """A file that can be written, seen before any long work."""
-    return _asked(base.check_file, text)
+def file_of(text: str, what: str = "", endings: tuple[str, ...] = ()) -> Path:
+    """A file that can be written, seen before any long work; ``what`` has one of these endings."""
+    path = _asked(base.check_file, text)
+    if endings and path.suffix not in endings:
+        told = f"give a name that ends in {' or '.join(endings)}"
+        raise kkt.FormatError("option -o", f"{path} is no {what}", told)
+    return path
 
 
 def folder_of(text: str) -> Path:

@@ -184,4 +184,4 @@ def _print(found: list[Any], said: str) -> None:
     caption = f"operations each: of one evaluation, {in_kernel('counted')}"
     words = ("order", "format", "")
     out.print(grid(title, heads, map(cells, found), words=words, wrapped=("",), caption=caption))
-    out.print(said, soft_wrap=True, markup=False)
+    out.say(said)

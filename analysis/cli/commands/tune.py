@@ -48,11 +48,7 @@ def run(options: argparse.Namespace) -> int:
         one_of("--composites", options.composites, ("rigid", "general"))
     if options.most < 1:
         raise kkt.OrderError("option --most", f"is {options.most}", "give 1 order or more")
-    file = None if options.output is None else file_of(options.output)
-    if file is not None and file.suffix not in (".json", ".py"):
-        raise kkt.FormatError(
-            "option -o", f"{file} is no name of an order file", "give one that ends in .json or .py"
-        )
+    file = None if options.output is None else file_of(options.output, "order file", (".json", ".py"))
     if (matrix := matrix_of(options, "most", "output")) is not None:
         return _of_matrix(options, matrix, file)
     with progress_shown() as progress:
@@ -110,7 +106,7 @@ def _told(
     cells = ((row["order"], f"{row['flops']:,}", f"{row[last]:,}") for row in rows)
     heads = ("order", "operations", {"kernel": "in the kernel"}.get(last, last))
     out.print(grid(options.model, heads, cells, words=("order",), caption=caption))
-    out.print(said, soft_wrap=True, markup=False)
+    out.say(said)
     return 0
 
 

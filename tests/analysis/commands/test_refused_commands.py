@@ -87,7 +87,7 @@ REFUSED = {
     "outputs holds 'qd'; did you mean qdd": "export chain:2 --outputs qd -o x.cu",
     "option --composites: 'x' is unknown; use rigid or general": "tune chain:2 --composites x",
     "option --most: is 0; give 1 order or more": "tune chain:2 --most 0",
-    "x.txt is no name of an order file; give one that ends in .json": "tune chain:2 -o x.txt",
+    "x.txt is no order file; give a name that ends in .json or .py": "tune chain:2 -o x.txt",
     # -- figure
     "option --width: 'triple' is unknown; use": "figure spy chain:2 --width triple -o x.pdf",
     "option --style: 'light,comic' is unknown; use": "figure spy chain:2 --style light,comic -o x.pdf",
