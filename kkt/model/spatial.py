@@ -37,14 +37,10 @@ def breadth_first(parent: Integers) -> tuple[Integers, Integers]:
     for k in range(n - 1, -1, -1):
         up = parent[k] if parent[k] >= 0 else n
         following[k], child[up] = child[up], k
-    order = np.empty(n, dtype=np.int64)
+    order = np.empty(n + 1, dtype=np.int64)  # the world, then bodies
     start = np.zeros(n + 1, dtype=np.int64)
-    k, filled, depth = child[n], 0, 0
-    while k >= 0:
-        order[filled] = k
-        filled += 1
-        k = following[k]
-    first = 0
+    order[0] = n
+    first, filled, depth = 0, 1, -1
     while first < filled:
         depth += 1
         start[depth] = last = filled
@@ -55,7 +51,7 @@ def breadth_first(parent: Integers) -> tuple[Integers, Integers]:
                 filled += 1
                 k = following[k]
         first = last
-    return order[:filled], start[: depth + 1]
+    return order[1:filled], start[: depth + 1] - 1
 
 
 def levels(parent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
