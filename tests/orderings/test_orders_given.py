@@ -3,7 +3,7 @@
 import inspect
 import json
 import pickle
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, asdict
 
 import numpy as np
 import pytest
@@ -78,6 +78,9 @@ def test_a_json_list_of_groups_is_abm(three, tmp_path):
     result = kkt.eliminate(three, orderings.get(f"{tmp_path}/own.json"))
     assert (result.qdd == kkt.eliminate(three, orderings.get("abm")).qdd).all()
     assert result.order == "own" and [len(s.blocks) for s in result.steps] == [3, 3, 3]
+    every = {"groups": groups, "rules": asdict(kkt.Rules())}
+    (tmp_path / "own.json").write_text(json.dumps(every))
+    assert orderings.get(f"{tmp_path}/own.json").rules == kkt.Rules()
 
 
 @pytest.mark.parametrize("block", ["3", '["pdd", "j1", "j2"]'])
@@ -108,7 +111,7 @@ def test_json_finds_bodies_whose_names_are_numbers(tmp_path):
         ("a.json", '{"groups": [], "link": {}}', "holds 'link'; write 'links'"),
         ("missing.json", None, "No such file or directory"),
         ("a.py:f", None, "No such file or directory"),
-        ("a.py:f", "def g(structure): return []", "has no function 'f'; it has g"),
+        ("a.py:f", "def g(structure): return []\ndef _h(): pass", "has no function 'f'; it has g$"),
         ("a.py:f", "def f(:", "raises SyntaxError"),
         ("a.py:f", "raise RuntimeError('no')", r"raises RuntimeError: no \(a.py, line 1\)"),
     ],

@@ -9,6 +9,7 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
+from armature import with_terms
 from designs import covering
 from helpers import MODELS, every_joint
 
@@ -88,9 +89,10 @@ def test_attitudes_are_uniform_over_rotations():
     assert abs(np.mean(angles) - (np.pi / 2 + 2 / np.pi)) < 4 * np.std(angles) / np.sqrt(2000)
 
 
-@pytest.mark.parametrize("spec", covering(["arm", "every joint", "panda"], unmarked=1))
+@pytest.mark.parametrize("spec", covering(["geared", "arm", "every joint", "panda"], unmarked=2))
 def test_efforts_give_the_accelerations_that_were_drawn(arm, spec):
-    tree = every_joint() if spec == "every joint" else kkt.load({"arm": arm, "panda": MODELS["panda"]}[spec])
+    named = {"every joint": every_joint, "geared": lambda: with_terms(kkt.random_tree(5, 4), 4)}
+    tree = named[spec]() if spec in named else kkt.load({"arm": arm, "panda": MODELS["panda"]}[spec])
     ranges = ranges_of(kkt.build(tree))
     for number in range(3):
         q, qd, qdd = draw(ranges, 5, number)

@@ -16,6 +16,7 @@ from strategies import trees
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.machine.recorder import LARGEST
 from pivotree.kkt.program.joint_space import SOLVERS
 
 DIAGONAL = np.diag([0.01, 0.02, 0.02])
@@ -92,6 +93,14 @@ def test_an_overflow_and_an_answer_that_is_lost_are_told(n, order, effort, told)
     kernel = kkt.compile(kkt.chain(n), orderings.get(order), "float32", check=True)
     _, status = kernel(kernel.configuration(), np.zeros(n), np.full(n, effort))
     assert kernel.reason(status).startswith(told)
+
+
+@pytest.mark.parametrize("q", [(2 * LARGEST, 0.1), (0.1, 2 * LARGEST)])
+def test_an_angle_whose_sine_is_wrong_is_told_at_either_axis_of_a_joint(q):
+    tree = kkt.new_tree("universal")
+    kkt.add_body(tree, "u", joint="universal", axis=np.eye(3)[:2], mass=1, com=(0.1, 0.2, 0.3))
+    kernel = kkt.compile(tree, ABM, check=True)
+    assert kernel(np.array(q), *np.zeros((2, 2)))[1] != 0 == kernel([0.1, 0.1], *np.zeros((2, 2)))[1]
 
 
 @pytest.mark.parametrize("format", ["float64", "float32", "bfloat16"])

@@ -9,6 +9,7 @@ from helpers import MODELS, Mechanics, every_joint, printed, system_of
 from scipy.sparse.linalg import spsolve
 
 from pivotree import kkt
+from pivotree.kkt.tape.inputs import pivot_rows
 
 
 def accelerations(system):
@@ -172,6 +173,11 @@ def test_a_tape_belongs_to_one_tree():
     for use in (kkt.eliminate, lambda s, t: kkt.certify(s, 20, tape=t)):
         with pytest.raises(kkt.OrderError, match="trace it again"):
             use(star, tape)
+
+
+def test_columns_of_a_joint_that_are_nearly_parallel_are_told_apart_in_the_rows_where_they_differ():
+    S = np.array([[1.0, 0.9, 0.1, 0.0, 0.0, 0.0], [1.0, 0.9, -0.1, 0.0, 0.0, 0.0]]).T
+    assert pivot_rows(S) == (0, 2)
 
 
 def test_split_forces_follow_a_universal_joint():

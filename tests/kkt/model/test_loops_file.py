@@ -172,19 +172,22 @@ def test_mechanisms_that_cannot_be_are_told_in_one_sentence(spec, told):
 URDF = """<robot name="leg"><link name="base"/>
 <link name="shin"><inertial><origin xyz="0 0 -0.2"/><mass value="2"/>
 <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.2"/></inertial></link>
-<link name="foot"/>
+<link name="foot"/><link name="floor"/>
 <joint name="knee" type="revolute"><parent link="base"/><child link="shin"/><axis xyz="0 1 0"/>
 <limit effort="1" velocity="1"/></joint>
 <joint name="ankle" type="fixed"><parent link="shin"/><child link="foot"/>
-<origin xyz="0 0 -0.4" rpy="0.3 0.2 0.1"/></joint></robot>"""
+<origin xyz="0 0 -0.4" rpy="0.3 0.2 0.1"/></joint>
+<joint name="ground" type="fixed"><parent link="base"/><child link="floor"/>
+<origin xyz="0 0 -0.5" rpy="0 0 0.2"/></joint></robot>"""
 
 
-def test_a_contact_may_name_a_link_that_is_merged_into_another(tmp_path):
+@pytest.mark.parametrize("on", [None, "floor"])
+def test_a_contact_may_name_links_that_are_merged_into_others(tmp_path, on):
     file = tmp_path / "leg.urdf"
     file.write_text(URDF)
     point = (0.1, 0.02, 0.0)
     merged, kept = (kkt.load(file, merge_fixed=merged) for merged in (True, False))
-    foot = kkt.contact("foot", point, (1, 0, 0), name="foot")
+    foot = kkt.contact("foot", point, (1, 0, 0), on=on, name="foot")
     one, other = (kkt.build(tree, loops=[foot]) for tree in (merged, kept))
     assert "foot" in other.tree.names and "foot" not in one.tree.names
     (both,) = (one.loops[0].bodies,)

@@ -85,6 +85,13 @@ def test_fill_and_operations_are_those_of_superlu(name, order):
 
 
 @pytest.mark.peers
+def test_blocks_without_a_coupling_have_an_order_of_nested_dissection():
+    pytest.importorskip("pymetis")
+    made = pt.matrix(np.diag([2.0, 4.0]), rhs=[6.0, 4.0])
+    assert kkt.eliminate(made, "nested_dissection").x.tolist() == [3.0, 1.0]
+
+
+@pytest.mark.peers
 @pytest.mark.parametrize("name", ["poisson", "program", "poses"])
 def test_columns_are_those_of_cholmod(name, monkeypatch):
     pytest.importorskip("cvxopt")
