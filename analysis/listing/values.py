@@ -440,7 +440,7 @@ class Values:
         for ref in (operand(i, 1), operand(i, 2)):
             made = self.made[ref.value]
             if made.op == "forward":
-                ref = operand(made, 1)._replace(sign=operand(made, 1).sign * ref.sign)
+                ref = operand(made, 1) if ref.sign > 0 else -operand(made, 1)
             s, node = self._ref(ref)
             sign *= s
             parts.append(node)

@@ -25,19 +25,35 @@ _new = tuple.__new__  # of a named tuple: in half the time of its own constructo
 Places = NDArray[np.int64]
 
 
-class Ref(NamedTuple):
-    """A use of a value: possibly transposed, possibly with the other sign."""
+class Ref(int):
+    """A use of a value: 4 times its number, and 1 where it is transposed, and 2 with the other sign.
 
-    value: int
-    transposed: bool = False
-    sign: int = 1
+    Whole numbers, since a program has hundreds of thousands, which arrays take as they are.
+    """
+
+    __slots__ = ()
+
+    @property
+    def value(self) -> int:
+        return self >> 2
+
+    @property
+    def transposed(self) -> bool:
+        return bool(self & 1)
+
+    @property
+    def sign(self) -> int:
+        return 1 - (self & 2)
 
     @property
     def T(self) -> Ref:
-        return _new(Ref, (self.value, not self.transposed, self.sign))
+        return Ref(self ^ 1)
 
     def __neg__(self) -> Ref:
-        return _new(Ref, (self.value, self.transposed, -self.sign))
+        return Ref(self ^ 2)
+
+    def __bool__(self) -> bool:  # of the first value, too
+        return True
 
 
 class Instruction(NamedTuple):
@@ -154,42 +170,40 @@ class Program:
             if record.factor >= 0:
                 wanted[record.factor] = True
         keep, operands = np.zeros(len(self.instructions), dtype=bool), self.operands
-        needed(keep, wanted, operands.out, operands.first, operands.value)
+        needed(keep, wanted, *operands)
         return keep
 
     @cached_property
     def operands(self) -> Operands:
         """The operands of all instructions, as arrays."""
         args = [*map(attrgetter("args"), self.instructions)]
-        refs = [*filter(None, chain.from_iterable(args))]
+        refs = [ref for ref in chain.from_iterable(args) if ref is not None]
         counts = np.fromiter(map(len, args), np.int64, len(args))
         if counts.sum() > len(refs):  # blocks of zeros among them
             counts -= np.fromiter((found.count(None) for found in args), np.int64, len(args))
-        flat = np.fromiter(chain.from_iterable(refs), np.int64, 3 * len(refs)).reshape(-1, 3)
         out = np.fromiter(map(attrgetter("out"), self.instructions), np.int64, len(args))
-        return Operands(out, np.concatenate([[0], np.cumsum(counts)]), *flat.T.copy())
+        first = np.concatenate([[0], np.cumsum(counts)])
+        return Operands(out, first, np.fromiter(refs, np.int64, len(refs)))
 
 
 class Operands(NamedTuple):
-    """Instructions' results, and where in the other three, which describe references, theirs begin."""
+    """Instructions' results, and where among the references theirs begin."""
 
     out: NDArray[np.int64]
     first: NDArray[np.int64]  # (instructions + 1,)
-    value: NDArray[np.int64]
-    transposed: NDArray[np.int64]
-    sign: NDArray[np.int64]
+    refs: NDArray[np.int64]
 
 
 @loop(few=2_000)
 def needed(
-    keep: NDArray[np.bool_], wanted: NDArray[np.bool_], out: Places, first: Places, value: Places
+    keep: NDArray[np.bool_], wanted: NDArray[np.bool_], out: Places, first: Places, refs: Places
 ) -> None:  # pragma: no cover
     """``keep`` (instructions,) those that make ``wanted`` values, or what these are made of."""
     for i in range(len(out) - 1, -1, -1):
         if wanted[out[i]]:
             keep[i] = True
-            for used in value[first[i] : first[i + 1]]:
-                wanted[used] = True
+            for ref in refs[first[i] : first[i + 1]]:
+                wanted[ref >> 2] = True
 
 
 # -- writing --------------------------------------------------------------------------------------
@@ -224,7 +238,7 @@ class Writer:
             if i.op == "eye":
                 w._eyes.add(i.out)
             if i.op in ("input", "eye"):
-                w._inputs[i.info if i.op == "input" else ("eye", *i.info)] = Ref(i.out)
+                w._inputs[i.info if i.op == "input" else ("eye", *i.info)] = Ref(4 * i.out)
         return w
 
     def emit(
@@ -242,7 +256,7 @@ class Writer:
         self.places.append(self.place)
         if symmetric:
             self._symmetric.add(out)
-        return _new(Ref, (out, False, 1))
+        return Ref(4 * out)
 
     def program(self, name: str, solution: Mapping[Block, Ref | None], groups: int = 1) -> Program:
         """What was written, for these unknowns, without those that are zero; pivots are added by others."""
@@ -273,8 +287,8 @@ class Writer:
             return self.emit("same", (ref,), self.shape(ref), ref.value in self._symmetric)
 
     def shape(self, ref: Ref) -> tuple[int, int]:
-        shape = self.shapes[ref.value]
-        return shape[::-1] if ref.transposed else shape
+        shape = self.shapes[ref >> 2]
+        return shape[::-1] if ref & 1 else shape
 
     # -- leaves -------------------------------------------------------------------------------
 
@@ -299,12 +313,10 @@ class Writer:
         return None if ref is None else self.t_of(ref)
 
     def t_of(self, ref: Ref) -> Ref:
-        if ref.value in self._symmetric:
-            return ref
-        return _new(Ref, (ref.value, not ref.transposed, ref.sign))  # ref.T, without its call
+        return ref if ref >> 2 in self._symmetric else Ref(ref ^ 1)  # ref.T, without its call
 
     def neg(self, ref: Ref | None) -> Ref | None:
-        return None if ref is None else -ref
+        return None if ref is None else Ref(ref ^ 2)
 
     def mirror(self, ref: Ref | None) -> Ref | None:
         if ref is None or ref.value in self._symmetric or not self.mirrors:
@@ -341,21 +353,21 @@ class Writer:
     def mul(self, a: Ref | None, b: Ref | None, symmetric: bool = False) -> Ref | None:
         if a is None or b is None:
             return None
-        if a.value in self._eyes:
+        if a >> 2 in self._eyes:
             return b if a.sign > 0 else -b
-        if b.value in self._eyes:
+        if b >> 2 in self._eyes:
             return a if b.sign > 0 else -a
-        shape = self.shapes[a.value][a.transposed], self.shapes[b.value][not b.transposed]
+        shape = self.shapes[a >> 2][a & 1], self.shapes[b >> 2][~b & 1]
         return self.emit("mul", (a, b), shape, symmetric and self.mirrors)
 
     def add(self, a: Ref | None, b: Ref | None) -> Ref | None:
         if a is None or b is None:
             return b if a is None else a
-        symmetric = a.value in self._symmetric and b.value in self._symmetric
+        symmetric = a >> 2 in self._symmetric and b >> 2 in self._symmetric
         return self.emit("add", (a, b), self.shape(a), symmetric)
 
     def sub(self, a: Ref | None, b: Ref | None) -> Ref | None:
-        return self.add(a, None if b is None else -b)
+        return self.add(a, self.neg(b))
 
     def divide(self, a: Ref, by: int) -> Ref:
         return self.emit("divide", (a,), self.shape(a), a.value in self._symmetric, (by,))

@@ -83,7 +83,7 @@ def _about_centres(program: Program, found: dict[int, tuple[Ref, ...]]) -> Progr
     def write(i: Instruction, op: str, *args: Ref) -> Ref:
         shapes.append((6, 6))
         instructions.append(Instruction(op, len(shapes) - 1, args, i.step, True))
-        return Ref(len(shapes) - 1)
+        return Ref(4 * (len(shapes) - 1))
 
     for n, i in enumerate(program.instructions):
         before = len(instructions)
@@ -93,7 +93,7 @@ def _about_centres(program: Program, found: dict[int, tuple[Ref, ...]]) -> Progr
             if i.op == "input":
                 shapes.append((6, 6))
                 instructions.append(i._replace(out=len(shapes) - 1))
-                centre[i.out] = write(i, "centred", Ref(len(shapes) - 1))
+                centre[i.out] = write(i, "centred", Ref(4 * (len(shapes) - 1)))
             elif i.op == "mul":
                 centre[i.out] = write(i, "carried", found[n][0], centre[found[n][1].value])
             else:
@@ -141,7 +141,7 @@ def _congruence(i: Instruction, by_value: dict[int, Instruction], rigid: set[int
         return None
     positive = left.sign * right.sign * M.sign * Phi.sign > 0
     same = Phi.value == left.value and Phi.transposed
-    return (Ref(left.value), Ref(M.value)) if positive and same else None
+    return (Ref(4 * left.value), Ref(4 * M.value)) if positive and same else None
 
 
 def program_of(symbolic: SymbolicFactor, apart: bool = False) -> Program:

@@ -371,7 +371,7 @@ def _of_matrix(system: Matrix, chosen: Plan) -> Symbolic:
 
 def _with_read(program: Program, tracer: Keeping) -> Program:
     """The program, of which the values that L and D are read off are results, too."""
-    more = {Block("value", ref.value): Ref(ref.value) for group in tracer.done for ref in _read(group)}
+    more = {Block("value", ref.value): Ref(4 * ref.value) for group in tracer.done for ref in _read(group)}
     return replace(program, columns=(*program.columns, more))
 
 

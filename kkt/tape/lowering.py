@@ -110,11 +110,6 @@ def emitted(
     return emit.OPERATIONS[name, symmetric](e, *blocks)
 
 
-def _use(transposed: Any, sign: Any) -> Any:
-    """How a value is used, as a number."""
-    return transposed + (1 - sign)
-
-
 class Template(NamedTuple):
     """One block operation on local slots: 0, 1, then the operands' entries, then results."""
 
@@ -145,7 +140,7 @@ def _template(
         local.append(whole[start - 2 : start - 2 + rows * columns].reshape(rows, columns))
         start += rows * columns
     numbers = iter(range(len(blocks)))
-    args = tuple(Ref(next(numbers)) if there else None for there in present)
+    args = tuple(Ref(4 * next(numbers)) if there else None for there in present)
     wide = blocks[0][0][1] if blocks else 0
 
     def take(ref: Ref | None) -> Scalars:
@@ -253,13 +248,12 @@ class Known:
             self.variants[len(self.codes) - 1, 0] = len(self.codes) - 1
         return self._known[key]
 
-    def variant(self, own: int, transposed: bool, sign: int) -> int:
-        """A pattern, transposed or negated."""
-        kind = _use(transposed, sign)
+    def variant(self, own: int, ref: Ref) -> int:
+        """The pattern of a reference to a value of pattern ``own``: transposed, negated."""
+        kind = ref & 3
         if self.variants[own, kind] < 0:
-            codes = self.codes[own].T if transposed else self.codes[own]
-            number = self.number(codes.astype(np.int64) * sign)
-            self.variants[own, kind] = number
+            codes = self.codes[own].T if ref.transposed else self.codes[own]
+            self.variants[own, kind] = self.number(codes.astype(np.int64) * ref.sign)
         return int(self.variants[own, kind])
 
 
@@ -293,7 +287,7 @@ class Patterns:
 
     def variant(self, ref: Ref) -> int:
         """The pattern of a reference: transposed, negated."""
-        return self.known.variant(int(self.pattern[ref.value]), ref.transposed, ref.sign)
+        return self.known.variant(int(self.pattern[ref.value]), ref)
 
     def runs(self, keep: NDArray[np.bool_], most: int) -> Iterator[tuple[Scalars, Scalars]]:
         """The instructions to ``keep``, without inputs: their places, and numbers of their templates.
@@ -343,8 +337,7 @@ class Patterns:
 
     def _read(self) -> kernels.Steps:
         """Arguments of all instructions."""
-        out, first, value, transposed, sign = self.program.operands
-        args = 4 * value + _use(transposed, sign)
+        out, first, args = self.program.operands
         step = np.fromiter(map(attrgetter("step"), self.program.instructions), np.int64, len(out))
         for place, i in enumerate(self.program.instructions if self.wholes else ()):
             if i.op == "divide":
