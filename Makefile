@@ -7,7 +7,7 @@ PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 	bench bench-page study site docs docs-check slides counts-page gallery lessons pages papers paper clean
 
 demo: $(VENV)/.main
-	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
+	$(VENV)/bin/pivotree compare chain:100 -o demo
 
 # Tests are rewritten when they are first read: where that is not kept, every run takes 10 s more.
 unexport PYTHONDONTWRITEBYTECODE

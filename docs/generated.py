@@ -1,6 +1,6 @@
 """Pages and pictures that the site shows and the repository does not keep, made by the code.
 
-``python docs/generated.py FOLDER [--blank] [NAME ...]`` makes those of these names, or all; ``make docs``
+``python docs/generated.py FOLDER [--blank] [NAME ...]`` makes those of these names, or all; ``make site``
 makes them on its way.  They stand in FOLDER under the paths that they would have in the repository.
 ``--blank`` draws no picture: a white dot stands for each, which is enough to follow links.
 """
@@ -21,7 +21,7 @@ from PIL import Image
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-MARK = "<!-- made by make docs -->"  # on a page that is kept: here the site goes on
+MARK = "<!-- made by make site -->"  # on a page that is kept: here the site goes on
 NAMED = re.compile(r'(?:src|srcset)="([^"]+)"|\]\(([^)\s]+\.(?:png|gif|tex))\)')
 
 

@@ -306,7 +306,7 @@ def _run(source: str) -> Any:
 _HEAD = """# Answers, for teachers
 
 What to put in the place of `None`, the sentence that the check gives, and why. The numbers are
-computed by the engine when this page is made (`make docs`), and the tests hand every answer to
+computed by the engine when this page is made (`make site`), and the tests hand every answer to
 its check. Other answers can be right: a check looks at what an order does.
 """
 

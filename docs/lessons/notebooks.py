@@ -19,7 +19,7 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 ABOUT = (
-    "Run each cell with Shift and Enter, from the top. On the site (`make docs`) the same lesson "
+    "Run each cell with Shift and Enter, from the top. On the site (`make site`) the same lesson "
     "is a page to read, with its pictures; [all lessons](README.md)."
 )
 STYLE = 'style = "light"  # or "dark", as the pictures are to be'
