@@ -35,7 +35,7 @@ def declare(command: Parser) -> None:
         "--as",
         dest="reading",
         metavar="NAME",
-        help="which sum of a program loses the digits, of its order in its frames (pivotree readings)",
+        help="a program's own order in its own frames, and which sum loses digits (pivotree readings)",
     )
     known = "a floating-point format of at most 64 bits: float32, float64, bfloat16, p11"
     add_format(command, "float32", known=known)
