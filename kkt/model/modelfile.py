@@ -1,15 +1,13 @@
-"""Model files ``pivotree-model/1`` and ``/2``: one robot in one state, numbers only, as JSON.
+"""Files as JSON: a robot in one state (``pivotree-model/1``, ``/2``), and loops (``pivotree-loops/1``).
 
 A body holds the pose (R, p) of its joint frame in its parent's at this state, its motion
-subspace S, and its mass; ``velocity`` and ``effort`` run body after body.  Doubles are written and
-read to the last bit.
+subspace S, and its mass; ``velocity`` and ``effort`` run body after body.
 
-Closed loops and contacts as JSON, on their own (``pivotree-loops/1``) or in a model file.
-
-An object with ``first`` and ``second`` holds the arguments of :func:`kkt.cut_joint`, one with
-``body`` those of :func:`kkt.contact`, or, with ``ratio`` too, of :func:`kkt.coupled_joints`.  One
-with ``bodies`` holds the fields of :class:`kkt.Loop` themselves, which is how a loop is written:
-doubles come back to the last bit.
+Closed loops and contacts stand in a file of their own or in a model file.  An object with
+``first`` and ``second`` holds the arguments of :func:`kkt.cut_joint`, one with ``body`` those of
+:func:`kkt.contact`, or, with ``ratio`` too, of :func:`kkt.coupled_joints`.  One with ``bodies``
+holds the fields of :class:`kkt.Loop` themselves, which is how a loop is written.  Doubles are
+written and read to the last bit.
 """
 
 from __future__ import annotations
@@ -46,8 +44,11 @@ from .loops import (
 from .spatial import levels
 from .tree import InertiaWarning, add_body, compile_tree, new_tree
 
+SCHEMA = "pivotree-model/1"
+WITH_TERMS = "pivotree-model/2"  # may hold the terms of joints, one or N_k numbers each, and loops
 LOOPS_SCHEMA = "pivotree-loops/1"
-FIELDS = ("bodies", "R", "p", "C", "free", "point", "baumgarte", "compliance", "numbers", "name")
+EXTRAS = ("bias", "wrench")  # optional keys of a body, 6 numbers each
+FIELDS = ("bodies", "R", "p", "C", "free", "point", "baumgarte", "compliance", "numbers", "name")  # of a loop
 
 
 @of_kind
@@ -178,11 +179,6 @@ def loop_document(loop: Loop) -> dict[str, Any]:
     return fields | arrays | {"name": str(loop.name), "bodies": ends} | more
 
 
-SCHEMA = "pivotree-model/1"
-WITH_TERMS = "pivotree-model/2"  # may hold the terms of joints, one or N_k numbers each, and loops
-EXTRAS = ("bias", "wrench")  # optional keys of a body, 6 numbers each
-
-
 @of_kind
 def read_model(path: str | os.PathLike[str], before: Callable[[Any], object] = id) -> nx.DiGraph[Any]:
     """The tree of a model file, its state being q = 0; nodes in the order of the file's bodies.
@@ -192,7 +188,7 @@ def read_model(path: str | os.PathLike[str], before: Callable[[Any], object] = i
     as it stands in the file ({} without) and ``source``, the path; the optional ``bias`` (S° qd)
     and ``wrench`` of a body, each (6,), become attributes of its node, and so do the terms of
     joints (:mod:`kkt.model.joints`) in files of schema ``pivotree-model/2``; their loops and
-    contacts (:mod:`kkt.model.modelfile`) stand in ``tree.graph["loops"]``.  Parents may stand
+    contacts stand in ``tree.graph["loops"]``.  Parents may stand
     after their children.  ``before`` may change the JSON object before it is read, as
     letters do.  Raises ModelError, one sentence, for a file that is not of this form.
 
@@ -328,6 +324,11 @@ def write_model(path: str | os.PathLike[str], state: Any, name: str = "tree") ->
     if len(set(names)) < len(names):
         twice = next(body for body in names if names.count(body) > 1)
         raise ModelError(f"body {twice!r}", "name is used twice", "every body needs its own name")
+    loops = [loop_document(closure.from_here) for closure in state.loops]
+    if len({loop["name"] for loop in loops}) < len(loops):
+        raise ModelError("loops", "two would have one name as texts", "give every loop its own")
+
+    # parents before children; a state's freedoms stand in the order of its own bodies
     parent = np.asarray(state.parent, dtype=np.int64)
     early = (parent < np.arange(len(parent))).all()
     order = list(range(len(parent))) if early else [k for level in levels(parent) for k in level.tolist()]
@@ -335,37 +336,32 @@ def write_model(path: str | os.PathLike[str], state: Any, name: str = "tree") ->
         raise ModelError("tree", "bodies form a cycle", "a tree has none")
     offset = np.cumsum([0, *(S.shape[1] for S in state.S)])
     own = [slice(*offset[k : k + 2]) for k in range(len(parent))]
-    loops = [loop_document(closure.from_here) for closure in state.loops]
-    if len({loop["name"] for loop in loops}) < len(loops):
-        raise ModelError("loops", "two would have one name as texts", "give every loop its own")
+
+    # the document: its head, one body a line, its tail
     schema = SCHEMA if state.terms is None and not loops else WITH_TERMS
     head = {"schema": schema, "name": name, "gravity": state.gravity}
+    above = [names[p] if p >= 0 else None for p in parent]
+    bodies = [{"name": names[k], "parent": above[k]} | _body_fields(state, k, own[k]) for k in order]
     tail = {
         "velocity": np.concatenate([state.qd[own[k]] for k in order]),
         "effort": np.concatenate([state.tau[own[k]] for k in order]),
+        **({"loops": loops} if loops else {}),
     }
-    more = {"loops": loops} if loops else {}
-    bodies = []
-    for k in order:
-        body = {
-            "name": names[k],
-            "parent": names[parent[k]] if parent[k] >= 0 else None,
-            "R": state.R[k],
-            "p": state.p[k],
-            "S": state.S[k],
-            "mass": state.mass[k],
-            "com": state.com[k],
-            "inertia_com": state.inertia[k],
-        }
-        terms = {} if state.terms is None else {key: x[own[k]] for key, x in vars(state.terms).items()}
-        given = {"bias": state.joint_bias[k], "wrench": state.wrench[k], **terms}
-        bodies.append(body | {key: vector for key, vector in given.items() if np.any(vector != 0.0)})
-    try:  # one body a line
+    try:
         lines = ",\n".join(map(_json, bodies))
-        first, last = _json(head), _json(tail | more)
+        first, last = _json(head), _json(tail)
     except ValueError:
         raise ModelError(os.fspath(path), "a number is not finite", "nothing written") from None
     write_whole(path, f'{first[:-1]}, "bodies": [\n{lines}\n], {last[1:]}\n')
+
+
+def _body_fields(state: Any, k: int, own: slice) -> dict[str, Any]:
+    """The numbers of body k, whose freedoms are ``own``; of optional ones, those that are not zero."""
+    fields = {key: getattr(state, key)[k] for key in ("R", "p", "S", "mass", "com")}
+    terms = {} if state.terms is None else {key: x[own] for key, x in vars(state.terms).items()}
+    optional = {"bias": state.joint_bias[k], "wrench": state.wrench[k], **terms}
+    given = {key: vector for key, vector in optional.items() if np.any(vector != 0.0)}
+    return fields | {"inertia_com": state.inertia[k]} | given
 
 
 def _json(fields: Mapping[str, Any]) -> str:
