@@ -66,11 +66,20 @@ def _attempt(
 ) -> tuple[list, frozenset]:
     """Groups, blocks of ``first`` as early as may be, and what is left, which is none of ``dead``."""
     graph, place = structure.graph.copy(), structure.index
-    filled = own = {k for k, own in graph.nodes(data="diagonal") if own}
+    filled = own = {k for k, own in graph.nodes(data="diagonal") if own}  # by now, and from the start
     single = {k for k, size in graph.nodes(data="size") if size == 1}
     singular: set[tuple] = set()  # groups that are, until a neighbour is gone
     known: dict[Hashable, Any] = {}  # costs, until an edge of a neighbour is new
     result: list = []
+
+    def offered() -> set[tuple]:
+        """What may be next: a block that is filled, or the unknowns (x, z) of which z is zero."""
+        offers: set[tuple] = {(k,) for k in filled} - singular
+        if first or not (waits and offers):
+            hollow = single.difference(filled).intersection(graph)
+            offers |= {(x, z) for z in hollow for x in single.intersection(graph[z])} - singular
+        left = frozenset(graph)
+        return {group for group in offers if left.difference(group) not in dead} if dead else offers
 
     def worth(group: tuple) -> Any:
         for k in group:
@@ -78,28 +87,23 @@ def _attempt(
                 known[k] = cost(graph, k), place[k]
         return first.isdisjoint(group), waits and len(group) > 1, *(known[k] for k in reversed(group))
 
-    while len(graph):
-        offers: set[tuple] = {(k,) for k in filled} - singular
-        if first or not (waits and offers):
-            hollow = single.difference(filled).intersection(graph)
-            offers |= {(x, z) for z in hollow for x in single.intersection(graph[z])} - singular
-        if dead:
-            offers = {group for group in offers if frozenset(graph).difference(group) not in dead}
-        if not offers:
-            break
+    while offers := offered():
         group = min(offers, key=worth)
         if not (own.issuperset(group) or regular(place.keys() - graph.nodes | {*group})):
             singular.add(group)
             continue
         result.append(list(group))
-        through, near = (set(graph[k]).difference(group) for k in (group[-1], group[0]))
-        full = through if group[0] in filled else set()  # neighbours of z meet unless x is zero, too
-        more = ((a, b) for a in through for b in near - (full or {a}))
-        graph.add_edges_from([*combinations(full, 2), *more])
-        filled = (filled | full | through & near).difference(group)
+        # what the pivot's inverse couples; of [x b; b 0] it is [0 1/b; 1/b -x/b^2], so that neighbours of
+        # z meet those of x, and each other unless x is zero, too; those of a single block all meet
+        of_x, of_z = (set(graph[k]).difference(group) for k in (group[0], group[-1]))
+        full = of_z if group[0] in filled else set()
+        graph.add_edges_from(combinations(full, 2))
+        graph.add_edges_from((a, b) for a in of_z for b in of_x - (full or {a}))
+        filled = (filled | full | of_z & of_x).difference(group)
         graph.remove_nodes_from(group)
-        singular = {other for other in singular if (through | near).isdisjoint(other)}
-        for k in through | near:
+        # what was known of groups and costs near by is not any longer
+        singular = {other for other in singular if (of_z | of_x).isdisjoint(other)}
+        for k in of_z | of_x:
             for other in (k, *graph[k]):
                 known.pop(other, None)
     return result, frozenset(graph)
@@ -159,9 +163,7 @@ def bunch_kaufman(structure: Structure) -> list:
     return groups(structure, degree, waits=False)
 
 
-GRAPHS = {
-    found.name: found for found in (minimum_fill, reverse_cuthill_mckee, nested_dissection, bunch_kaufman)
-}
+GRAPHS = {x.name: x for x in (minimum_fill, reverse_cuthill_mckee, nested_dissection, bunch_kaufman)}
 """Orders of matrices by name, beside ``natural`` and ``minimum_degree``, which robots have, too.
 
 >>> list(pt.orderings.GRAPHS)

@@ -77,28 +77,26 @@ def from_json(path: Path) -> Order:
     """
     where = f"order {path}"
     try:
-        groups = read_json(path)
+        document = read_json(path)
     except UnreadableError as error:
         raise OrderError(where, error, "give an order file") from None
-    links, rules, composites = "whole", {}, "counted"
-    if isinstance(groups, dict):
-        if groups.get("schema", SCHEMA) != SCHEMA:
-            what = f"field 'schema' is {groups['schema']!r}"
-            raise OrderError(where, what, f"an order file has {SCHEMA!r}, or none")
-        keys = ("groups", "links", "rules", "composites", "schema")
-        for key in sorted(groups.keys() - set(keys)):  # others, such as a name, are a reader's own
-            if near := close_names(key, keys, n=1, cutoff=0.7):
-                raise OrderError(where, f"holds {key!r}", f"write {near[0]!r}")
-        links, rules = groups.get("links", "whole"), groups.get("rules", {})
-        composites = groups.get("composites", "counted")
-        groups = groups.get("groups")
+    given = document if isinstance(document, dict) else {"groups": document}
+    if given.get("schema", SCHEMA) != SCHEMA:
+        what = f"field 'schema' is {given['schema']!r}"
+        raise OrderError(where, what, f"an order file has {SCHEMA!r}, or none")
+    keys = ("groups", "links", "rules", "composites", "schema")
+    for key in sorted(given.keys() - set(keys)):  # others, such as a name, are a reader's own
+        if near := close_names(key, keys, n=1, cutoff=0.7):
+            raise OrderError(where, f"holds {key!r}", f"write {near[0]!r}")
+    groups, rules = given.get("groups"), given.get("rules", {})
+    links, composites = given.get("links", "whole"), given.get("composites", "counted")
     if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
         raise OrderError(where, "holds no list of groups", "give [[['pdd', 'link1'], ...]]")
 
     known = [field.name for field in fields(Rules)]
     if not (isinstance(rules, dict) and rules.keys() <= set(known)):
         raise OrderError(where, f"rules are {rules!r}", f"give some of {', '.join(known)}")
-    given = PivotSequence([], str(path), path.name, Rules(**rules), links, composites)  # checks them
+    empty = PivotSequence([], str(path), path.name, Rules(**rules), links, composites)  # checks them
 
     def listed(structure: Structure) -> list:
         # JSON has only texts and numbers, so that bodies and loops are found by their text
@@ -115,7 +113,7 @@ def from_json(path: Path) -> Order:
 
         return [[block(entry) for entry in group] for group in groups]
 
-    return Order(listed, path.stem, given.source, given.rules, links, composites)
+    return Order(listed, path.stem, empty.source, empty.rules, links, composites)
 
 
 def varied(order: Any, **rules: str) -> Order:
