@@ -13,7 +13,7 @@ be meant as printed may be read literally.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import null_space
@@ -78,47 +78,43 @@ def joint_accelerations(system: kkt.System, *, printed: tuple[str, ...] = ()) ->
     if any(up[k] != above for k, above in zip(order, [*order[1:], -1], strict=True)):
         raise kkt.ModelError(system.name, "section 3 is for serial chains", "give one")
     joints = [Joint.of(system, k, [order[i - 1]] if i else []) for i, k in enumerate(order)]
+    each = list(enumerate(joints))
     last = len(joints) - 1
-    t = [j.alone if "t" in printed else j.t for j in joints]
-    S: list[Any] = []
-    a, S_J, a_J, down = [], [], [], []
-    for k, j in enumerate(joints):
-        ground = k == last
-        base = np.zeros((6, 6)) if ground else joints[k + 1].A
-        beside = np.zeros(6) if ground or "a" in printed else t[k + 1]
-        S.append(j.K @ j.A @ j.K.T + j.H @ base @ j.H.T)  # below (32)
-        S_J.append(j.K_J @ j.A @ j.K.T + j.H_J @ base @ j.H.T)
-        a.append(j.K @ (j.A @ t[k] - j.h) - j.H @ base @ beside)  # below (32)
-        full = np.zeros(6) if ground else joints[k + 1].t
-        a_J.append(j.K_J @ (j.h - j.A @ j.t) + j.H_J @ base @ full)  # (51)
-        if k:  # (39): joints k - 1 and k are on link k
-            down.append(-j.K @ j.A @ joints[k - 1].H.T)
+    # of links, joint k being between k and k + 1: the ground, which comes last, has neither
+    A = [*(j.A for j in joints), np.zeros((6, 6))]
+    t = [*(j.t for j in joints), np.zeros(6)]
+    driven = [*(j.alone for j in joints), t[-1]] if "t" in printed else t
+    beyond = [np.zeros(6) for _ in t] if "a" in printed else driven
+    # below (32), (51): what constraint forces do at their own joint, and what is there without them
+    S = [j.K @ A[k] @ j.K.T + j.H @ A[k + 1] @ j.H.T for k, j in each]
+    S_J = [j.K_J @ A[k] @ j.K.T + j.H_J @ A[k + 1] @ j.H.T for k, j in each]
+    a = [j.K @ (A[k] @ driven[k] - j.h) - j.H @ A[k + 1] @ beyond[k + 1] for k, j in each]
+    a_J = [j.K_J @ (j.h - A[k] @ t[k]) + j.H_J @ A[k + 1] @ t[k + 1] for k, j in each]
+    # (39): what those of joint k do at joint k + 1, by the link between
+    below = [-j.K @ j.A @ out.H.T for out, j in pairwise(joints)]
     M: list[Floats] = []
     n: list[Floats] = []
     for k in range(last + 1):  # path 1: (40), (41)
         pivot, moved = S[k], a[k]
         if k:
-            pivot = pivot - down[k - 1] @ M[k - 1] @ down[k - 1].T
-            moved = moved - down[k - 1] @ n[k - 1]
+            pivot = pivot - below[k - 1] @ M[k - 1] @ below[k - 1].T
+            moved = moved - below[k - 1] @ n[k - 1]
         inverse = np.linalg.inv(pivot)
         M.append((inverse + inverse.T) / 2)
         n.append(M[k] @ moved)
     for k in range(last - 1, -1, -1):  # path 2: (47)
-        n[k] = n[k] - M[k] @ down[k].T @ n[k + 1]
+        n[k] = n[k] - M[k] @ below[k].T @ n[k + 1]
     qdd = np.zeros(len(system.entries.tau))
-    for k, j in enumerate(joints):  # (53), counted from the carried link
+    for k, j in each:  # (53), counted from the carried link
         relative = S_J[k] @ n[k] + a_J[k]
         if k:
-            out = joints[k - 1]
-            relative = relative - j.K_J @ j.A @ out.H.T @ n[k - 1]
+            relative = relative - j.K_J @ j.A @ joints[k - 1].H.T @ n[k - 1]
         if k < last:
-            beyond = joints[k + 1]
-            literal = -j.H @ beyond.A @ beyond.K_J.T
-            right = -j.H_J @ beyond.A @ beyond.K.T
-            block = literal if "S_J" in printed and literal.shape == right.shape else right
+            literal = -j.H @ A[k + 1] @ joints[k + 1].K_J.T
+            meant = -j.H_J @ A[k + 1] @ joints[k + 1].K.T
+            block = literal if "S_J" in printed and literal.shape == meant.shape else meant
             relative = relative + block @ n[k + 1]
-        body = order[k]
-        qdd[system.tree.freedoms_of(body)] = -relative
+        qdd[system.tree.freedoms_of(order[k])] = -relative
     return qdd
 
 
