@@ -43,17 +43,19 @@ def _one_format(
     here = f"on {model}"
     if not good:
         return f"In {format} no order compared gives an answer {here}. {refused}".strip()
-    best = max(good, key=lambda row: (row.digits or 0.0, -(row.flops or 0)))
-    worst = min(good, key=lambda row: row.digits or 0.0)
-    full = -math.log10(unit) if unit else best.digits or 0.0
-    lossless = [row for row in good if (row.digits or 0.0) >= full - SLACK]
+    best = max(good, key=lambda row: (_kept(row), -(row.flops or 0)))
+    worst = min(good, key=_kept)
+    full = -math.log10(unit) if unit else _kept(best)
+    lossless = [row for row in good if _kept(row) >= full - SLACK]
     cheapest = min(lossless or good, key=lambda row: row.flops or 0)
-    everyone = "every order that answers" if refused else "every order compared"
+
+    # how many digits are kept, and by which orders
     if len(good) == 1:
         text = f"In {format} {best.order} keeps {_count(best)} {here}."
-    elif int(best.digits or 0.0) == 0:
+    elif int(_kept(best)) == 0:
         text = f"In {format} no order compared keeps a digit {here}."
     elif len(lossless) == len(good):
+        everyone = "every order that answers" if refused else "every order compared"
         text = (
             f"In {format} {everyone} keeps at least {_whole(worst)} {here}; "
             f"{cheapest.order} does it with the fewest operations ({cheapest.flops:,})."
@@ -63,7 +65,9 @@ def _one_format(
         if lossless and cheapest is not best:
             text += f", and {cheapest.order}, the cheapest that loses little, {_count(cheapest)}"
         text += "."
-    if (worst.digits or 0.0) < full - SLACK:
+
+    # where digits are lost, whose fault that is, and what else is odd
+    if _kept(worst) < full - SLACK:
         elimination = results.get((worst.order, format))
         text += "" if elimination is None else _where(elimination, unit or 0.0)
         text += _fault(worst, best, kappa)
@@ -71,15 +75,18 @@ def _one_format(
     return f"{text} {refused}".strip()
 
 
+def _kept(row: Row) -> float:
+    return row.digits or 0.0
+
+
 def _whole(row: Row) -> str:
     """Whole digits kept."""
-    return "1 digit" if int(row.digits or 0.0) == 1 else f"{int(row.digits or 0.0)} digits"
+    return "1 digit" if int(_kept(row)) == 1 else f"{int(_kept(row))} digits"
 
 
 def _count(row: Row) -> str:
     """Digits kept, in words where none is left."""
-    kept = row.digits or 0.0
-    return f"{kept:.1f} digits" if kept >= 1.0 else "no digit"
+    return f"{_kept(row):.1f} digits" if _kept(row) >= 1.0 else "no digit"
 
 
 def _where(elimination: Elimination, unit: float) -> str:
@@ -97,7 +104,7 @@ def _fault(row: Row, best: Row, kappa: float | None) -> str:
     It is the problem only where no order compared keeps notably more, and the condition number
     accounts for what is lost.
     """
-    behind = (best.digits or 0.0) - (row.digits or 0.0)
+    behind = _kept(best) - _kept(row)
     guilty = [f"it keeps {behind:.1f} digits fewer than {best.order}"] if behind > BEHIND else []
     text = ""
     if kappa is not None and row.lost_by_order is not None:
@@ -116,7 +123,7 @@ def _fault(row: Row, best: Row, kappa: float | None) -> str:
 
 def _at_joint(row: Row) -> str:
     """The joint where notably fewer digits are right than the largest acceleration shows."""
-    if row.worst_digits is None or (row.digits or 0.0) - row.worst_digits <= BEHIND:
+    if row.worst_digits is None or _kept(row) - row.worst_digits <= BEHIND:
         return ""
     return (
         f" At the joint of {row.worst_joint} {row.order} keeps {row.worst_digits:.1f} digits of what "
@@ -126,7 +133,7 @@ def _at_joint(row: Row) -> str:
 
 def _marks(rows: Sequence[Row]) -> str:
     """Orders whose answers are marked, beside those that are said to keep no digit."""
-    names = [row.order for row in rows if row.marked and int(row.digits or 0.0)]
+    names = [row.order for row in rows if row.marked and int(_kept(row))]
     if not names:
         return ""
     more = f" and {len(names) - REASONS} more" if names[REASONS:] else ""

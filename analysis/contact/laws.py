@@ -86,31 +86,24 @@ def poisson(A: Floats, v: Floats, e: float, mu: float) -> Floats:
     """
     _require_definite(A)
     p, v, total = np.zeros(len(v)), np.array(v, dtype=float), np.inf
-    held, turns = _holding(A), len(v) == 3
+    held, turns = _holding(A), len(v) == 3 and mu > 0.0
     slow = STILL * max(float(np.abs(v).max()), 1e-300)
     for _ in range(MOST):
-        if p[0] >= total:
+        left = total - p[0]  # infinite in compression, whose end says what the total is
+        if left <= 0.0:
             return p
         still = np.linalg.norm(v[1:]) <= slow
-        sticks = still and np.linalg.norm(held) <= mu
-        if turns and mu > 0.0 and not sticks:
+        sticks = bool(still and np.linalg.norm(held) <= mu)
+        if turns and not sticks:
             start = v.copy()
             if still:
                 start[1:] = 2.0 * slow * _escape(A, mu)
-            dp, ended = _sliding(A, start, mu, slow, total - p[0], np.isinf(total))
-            p, v = p + dp, v + A @ dp
+            dp, ended = _turning(A, start, mu, slow, left)
+            dv = A @ dp
         else:
             slips = np.clip(held, -mu, mu) if still else -mu * np.sign(v[1:])
-            friction = held if sticks else slips  # over the normal impulse
-            step = np.concatenate([[1.0], friction])
-            slope = A @ step
-            if sticks:
-                slope[1:] = 0.0
-            stops = -v[1] / slope[1] if len(v) == 2 and v[1] * slope[1] < 0.0 else np.inf
-            rises = -v[0] / slope[0] if np.isinf(total) and slope[0] > 0.0 else np.inf
-            d = min(stops, rises, total - p[0])
-            p, v = p + d * step, v + d * slope
-            ended = "stops" if d == stops else "rises" if d == rises else "total"
+            dp, dv, ended = _straight(A, v, held if sticks else slips, sticks, left)
+        p, v = p + dp, v + dv
         if ended == "stops":
             v[1:] = 0.0
         elif ended == "rises":  # greatest compression
@@ -154,10 +147,8 @@ def _unit(x: Floats) -> Floats:
     return np.asarray(x / length) if length else x
 
 
-def _sliding(
-    A: Floats, v: Floats, mu: float, slow: float, left: float, compressing: bool
-) -> tuple[Floats, str]:
-    """Impulse of a point in space until it stops, or comes up, or ``left`` has been given.
+def _turning(A: Floats, v: Floats, mu: float, slow: float, left: float) -> tuple[Floats, str]:
+    """Impulse of a point that slides in space until it stops, comes up, or ``left`` has been given.
 
     Speed and direction of sliding are (exp(y[1]), y[0]), and the variable is the normal impulse
     over the speed: a direction that turns ever faster as the point slows down is smooth in it.
@@ -180,7 +171,7 @@ def _sliding(
     def given(_: float, y: Floats) -> float:
         return float(y[3] - left)
 
-    ends = {"stops": stops, ("rises" if compressing else "total"): rises if compressing else given}
+    ends = {"stops": stops, **({"rises": rises} if np.isinf(left) else {"total": given})}
     events: list[Any] = list(ends.values())
     for event, direction in zip(events, (-1.0, 1.0), strict=True):
         event.terminal, event.direction = True, direction
@@ -191,6 +182,20 @@ def _sliding(
         if len(times):
             return np.asarray(found.y[3:, -1]), name
     raise AssertionError("a point that is slowed down by a definite A comes to an end")
+
+
+def _straight(
+    A: Floats, v: Floats, friction: Floats, sticks: bool, left: float
+) -> tuple[Floats, Floats, str]:
+    """Impulse of a point that sticks or slides in a line, likewise, and what it changes v by."""
+    step = np.concatenate([[1.0], friction])  # over the normal impulse
+    slope = A @ step
+    if sticks:
+        slope[1:] = 0.0
+    stops = -v[1] / slope[1] if len(v) == 2 and v[1] * slope[1] < 0.0 else np.inf
+    rises = -v[0] / slope[0] if np.isinf(left) and slope[0] > 0.0 else np.inf
+    d = min(stops, rises, left)
+    return d * step, d * slope, "stops" if d == stops else "rises" if d == rises else "total"
 
 
 def _escape(A: Floats, mu: float) -> Floats:
