@@ -139,21 +139,21 @@ def compare(
     crbm 870 31585 2.9
     abm 29 11256 6.7
     """
-    asked = _asked(system, orders, formats, refine, residual)
+    functions, chosen = _asked(system, orders, formats, refine, residual)
+    units = {f.name: f.unit for f in chosen if f.unit > 0.0}
     if not isinstance(system, System):
         if composites is not None:
             raise ModelError("compare", "a matrix has no inertias", "leave composites out")
-        rows, results = _on_matrix(system, asked, progress)
-        units = {f.name: f.unit for f in asked.formats if f.unit > 0.0}
+        rows, results = _on_matrix(system, functions, chosen, progress)
         told = ("blocks", "unknowns")
         return Comparison(system.name, system.structure.n, system.size, rows, results, units, counted=told)
     proof = trace(system, orderings.get("abm"))  # once for all formats
-    references = _references(system, asked, proof, progress)
+    references = _references(system, chosen, proof, progress)
     progress("condition number")
     condition = known_conditioning(system, proof)
 
     seen = reach or refine > 0
-    most = {f.name: 10.0 * f.unit for f in asked.formats}  # error so far; the verdict tells where it enters
+    most = {f.name: 10.0 * f.unit for f in chosen}  # error so far; the verdict tells where it enters
 
     def traced(name: str, function: Callable[..., Any]) -> Tape:
         progress(name)
@@ -175,24 +175,20 @@ def compare(
         return [result, refined(system, tape, f, result, refine, residual)]
 
     exact: Any = references.__getitem__
-    rows, results = rows_of(asked.orders, asked.formats, traced, answers, exact, condition)
-    units = {f.name: f.unit for f in asked.formats if f.unit > 0.0}
+    rows, results = rows_of(functions, chosen, traced, answers, exact, condition)
     dof = system.tree.N
     beside = next((cancelling(x) for x in references.values() if isinstance(x, Certified)), "")
     named = Comparison(system.name, system.tree.n, dof, rows, results, units, condition, beside)
     return replace(named, composites=composites or "counted")
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What is compared: orders by name, in formats."""
-
-    orders: dict[str, Callable[..., Any]]
-    formats: tuple[Format, ...]
+Orders = dict[str, Callable[..., Any]]  # by name
 
 
-def _asked(system: Any, orders: Any, formats: Any, refine: int, residual: str) -> Asked:
-    """What :func:`compare` is asked for, checked before any work."""
+def _asked(
+    system: Any, orders: Any, formats: Any, refine: int, residual: str
+) -> tuple[Orders, tuple[Format, ...]]:
+    """The orders and formats that :func:`compare` is asked for, checked before any work."""
     if isinstance(getattr(system, "structure", None), Partition):  # of a matrix
         orders = usual_of_matrices(system) if orders is None else orders
         if refine:
@@ -220,21 +216,21 @@ def _asked(system: Any, orders: Any, formats: Any, refine: int, residual: str) -
             raise FormatError(f"format {f.name!r}", "is asked for twice", "give each one once")
     for f in [f for f in chosen if f.kind == "float"] or chosen:
         require_refinable(f, refine, residual)
-    return Asked(dict(zip(names, functions, strict=True)), chosen)
+    return dict(zip(names, functions, strict=True)), chosen
 
 
 def _references(
-    system: System, asked: Asked, proof: Tape, progress: Callable[[str], None]
+    system: System, formats: tuple[Format, ...], proof: Tape, progress: Callable[[str], None]
 ) -> dict[str, Certified | str]:
     """The certified answer for each format, or why it cannot hold this robot's data."""
     references: dict[str, Certified | str] = {}
-    for f in asked.formats:
+    for f in formats:
         progress(f"certified answer for {f.name}")
         try:
             references[f.name] = reference(system, f, proof)
         except CertificationError as error:
             overflowed = sum(isinstance(found, str) for found in references.values())
-            if overflowed + 1 == len(asked.formats) or "overflows" not in str(error):
+            if overflowed + 1 == len(formats) or "overflows" not in str(error):
                 raise
             references[f.name] = str(error)
     return references
@@ -244,7 +240,7 @@ USUAL = ("natural", "minimum_degree", "minimum_fill", "reverse_cuthill_mckee", "
 
 
 def _on_matrix(
-    system: kkt.Matrix, asked: Asked, progress: Callable[[str], None]
+    system: kkt.Matrix, orders: Orders, formats: tuple[Format, ...], progress: Callable[[str], None]
 ) -> tuple[tuple[Row, ...], dict[tuple[str, str], Elimination]]:
     """A row for each order and format, held against x that is certified by the first order that can.
 
@@ -256,7 +252,7 @@ def _on_matrix(
         progress(f"certified answer for {name}")
         trouble: PivotreeError = CertificationError(system.name, "no order certifies x")
         f = get_format(name)
-        for order in asked.orders.values():
+        for order in orders.values():
             try:
                 rounded = None if f.from_model else f
                 return certify(system, reference_digits(f), tape=order, rounded_to=rounded)
@@ -270,9 +266,7 @@ def _on_matrix(
         progress(name)
         return tape_of(system, order)
 
-    return rows_of(
-        asked.orders, asked.formats, traced, lambda name, tape, f: [eliminate(system, tape, f)], truth
-    )
+    return rows_of(orders, formats, traced, lambda name, tape, f: [eliminate(system, tape, f)], truth)
 
 
 def usual_of_matrices(system: kkt.Matrix) -> list[str]:
