@@ -155,23 +155,17 @@ def figure58(progress: Progress, *, seconds: float = 20.0, runs: int = 12, seed:
     yield picture("figure58", "totals", found)
 
 
-@dataclass(frozen=True)
-class Chain:
-    """An ensemble of each method on n equal links."""
-
-    n: int
-    runs: dict[str, Run]
-
-
-def chains(progress: Progress, n: tuple[int, ...], runs: int, seed: int, seconds: float) -> list[Chain]:
-    """Ensembles of both methods for each number of links."""
+def chains(
+    progress: Progress, n: tuple[int, ...], runs: int, seed: int, seconds: float
+) -> list[tuple[int, dict[str, Run]]]:
+    """Numbers of equal links, and an ensemble of each method on a chain of so many."""
     found = []
     for links in n:
         tree, chosen = regular(links), {}
         for method in METHODS:
             progress(f"n = {links}, {method}")
             chosen[method] = run(tree, method, seconds=seconds, runs=runs, seed=seed)
-        found.append(Chain(links, chosen))
+        found.append((links, chosen))
     return found
 
 
@@ -185,21 +179,21 @@ def figure59(
     chaotic: counts are means over starts an ulp apart.
     """
     said = printed("cloutier1995")["figure59"]
-    for chain in chains(progress, n, runs, seed, seconds):
-        known = chain.n in said["n"] and seconds == SECONDS
-        at, none = said["n"].index(chain.n) if known else 0, "" if known else "not in the thesis"
+    for links, ensembles in chains(progress, n, runs, seed, seconds):
+        known = links in said["n"] and seconds == SECONDS
+        at, none = said["n"].index(links) if known else 0, "" if known else "not in the thesis"
 
         def cell(column: list[Any]) -> Any:
             return column[at] if known else None  # noqa: B023
 
-        energy = float(chain.runs["ABM"].energy[0])
-        start = within(chain.n**2 * 100.0 * GRAVITY, energy, 1e-12)
-        yield value("energy", energy, start, n=chain.n, printed=cell(said["energy"]))
+        energy = float(ensembles["ABM"].energy[0])
+        start = within(links**2 * 100.0 * GRAVITY, energy, 1e-12)
+        yield value("energy", energy, start, n=links, printed=cell(said["energy"]))
         for method in METHODS:
-            one, theirs = chain.runs[method], said[method.lower()]
+            one, theirs = ensembles[method], said[method.lower()]
             counts, away = one.simulation.evaluations, np.abs(one.deviations)
             count, deviation = float(one.mean), float(away.mean())
-            words = {"n": chain.n, "method": method, "starts": len(counts), "none": none}
+            words = {"n": links, "method": method, "starts": len(counts), "none": none}
             near = known and within(theirs["evaluations"][at], count, NEAR)
             words |= {"least": f"{counts.min():.0f}", "most": f"{counts.max():.0f}"}
             yield value("evaluations", round(count), near, printed=cell(theirs["evaluations"]), **words)
@@ -219,11 +213,11 @@ def figure510(
     """
     if len(set(n)) < 2:
         raise PivotreeError("setting n", f"is {n}", "give two numbers of links or more")
-    found = chains(progress, n, runs, seed, seconds)
+    found = [ensembles for _, ensembles in chains(progress, n, runs, seed, seconds)]
     said, other = printed("cloutier1995")["figure59"], "settings other than the thesis's"
     links, as_printed = np.array(n, dtype=float), seconds == SECONDS
     evaluations, operations = (
-        {method: np.array([f(chain.runs[method]) for chain in found]) for method in METHODS}
+        {method: np.array([f(ensembles[method]) for ensembles in found]) for method in METHODS}
         for f in (lambda run: run.mean, lambda run: run.simulation.operations)
     )
     work = {method: evaluations[method] * operations[method] for method in METHODS}  # of the whole motion
@@ -241,7 +235,7 @@ def figure510(
     last, ratio = work["CRBM"][-1] / work["ABM"][-1], times[1][-1] / times[0][-1]
     words = {"n": n[-1], "none": "" if as_printed and n[-1] == said["n"][-1] else other}
     yield value("work", last, within(ratio, float(last), 0.25), printed=round(ratio, 2), **words)
-    yield picture("figure510", "chains", n, [chain.runs for chain in found], work)
+    yield picture("figure510", "chains", n, found, work)
 
 
 def laws(n: Floats, count: Floats) -> dict[str, tuple[float, float, float]]:
