@@ -55,6 +55,12 @@ def by_body(system, x):
     return {b: x[system.tree.freedoms_of(k)] for k, b in enumerate(system.tree.names)}
 
 
+def drawn_state(tree, seed=0):
+    """A generic q, qd, tau away from 0, so that no term of the bias vanishes."""
+    rng, N = np.random.default_rng(seed), kkt.compile_tree(tree).N
+    return rng.uniform(-1.0, 1.0, N), rng.normal(size=N), rng.normal(size=N)
+
+
 def relisted(tree, listing, rename=lambda body: body):
     """The same tree with its nodes listed in another order and under other names."""
     system = kkt.build(tree)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from armature import bare, terms_of, with_terms
 from designs import listed
-from helpers import every_joint, tilted
+from helpers import drawn_state, every_joint, tilted
 from scipy.sparse.linalg import spsolve
 
 from pivotree import analysis, kkt, orderings
@@ -20,15 +20,10 @@ TREES = {
 STEPS = (None, 0.02)
 
 
-def state(tree, seed=0):
-    rng, N = np.random.default_rng(seed), kkt.compile_tree(tree).N
-    return rng.uniform(-1.0, 1.0, N), rng.normal(size=N), rng.normal(size=N)
-
-
 def case(name, implicit, seed=0):
     """The system, and qdd from the bare tree's dense joint-space inertia and bias."""
     tree = with_terms(TREES[name](), seed)
-    q, qd, tau = state(tree, seed)
+    q, qd, tau = drawn_state(tree, seed)
     A, D, friction, K, rest = terms_of(tree)
     without = kkt.build(bare(tree), q, qd, np.zeros_like(tau))
     M = kkt.joint_space_inertia(without, orderings.get("crbm"))
@@ -126,7 +121,7 @@ def test_zero_armature_is_the_tree_of_before_bit_by_bit():
 
 def test_other_states_frames_and_the_condition_number_know_the_block():
     system, qdd, M = case("chain", None)
-    q, qd, tau = state(system.graph)
+    q, qd, tau = drawn_state(system.graph)
     again = kkt.build(system.graph).refresh(q, qd, tau)
     abm = orderings.get("abm")
     np.testing.assert_allclose(kkt.eliminate(again, abm).qdd, qdd, rtol=1e-11)

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from designs import listed
-from helpers import MODELS, Mechanics, every_joint, printed, system_of
+from helpers import MODELS, Mechanics, drawn_state, every_joint, printed, system_of
 from scipy.sparse.linalg import spsolve
 
 from pivotree import kkt
@@ -18,16 +18,9 @@ def accelerations(system):
     return np.concatenate([x[system.blocks["qdd", b]] for b in system.tree.names])
 
 
-def states(tree, seed=0):
-    """A generic state away from 0, so that no term of the bias vanishes."""
-    rng = np.random.default_rng(seed)
-    N = len(tree.graph["q"])
-    return rng.uniform(-1.0, 1.0, N), rng.normal(size=N), rng.normal(size=N)
-
-
 def test_matrix_and_right_hand_side_are_the_dense_formulas():
     tree = every_joint()
-    q, qd, tau = states(tree)
+    q, qd, tau = drawn_state(tree)
     wrench = np.random.default_rng(3).normal(size=(tree.number_of_nodes(), 6))
     system = kkt.build(tree, q, qd, tau, wrench)
     K, rhs = Mechanics(tree, q, qd).equation4(tau, wrench)
@@ -80,7 +73,7 @@ def test_equation_6_is_equation_4_permuted():
 
 def test_refresh_changes_values_only():
     tree = every_joint()
-    q, qd, tau = states(tree, 1)
+    q, qd, tau = drawn_state(tree, 1)
     first = kkt.build(tree)
     before = first.matrix.copy()
     for new in (q, np.zeros_like(q), -2 * q):  # at 0 many entries vanish: they stay stored
@@ -102,7 +95,7 @@ def test_power_balance(gravity):
     """d(energy)/dt = qd . tau + the wrench's power: holds only with the right a_k, b_k and S° qd."""
     tree = every_joint(general=False)  # exp(S q) is no chart of a general joint's rates
     tree.graph["gravity"] = gravity
-    q, qd, tau = states(tree, 2)
+    q, qd, tau = drawn_state(tree, 2)
     wrench = np.random.default_rng(6).normal(size=(tree.number_of_nodes(), 6))
     here, h = Mechanics(tree, q, qd), 1e-4
 

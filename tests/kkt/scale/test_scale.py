@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse.linalg as spla
 from armature import bare, with_terms
 from designs import covering, listed
-from helpers import every_joint, relisted
+from helpers import drawn_state, every_joint, relisted
 from test_any_order import ORDERS, same_as_the_tape
 
 from pivotree import kkt, orderings
@@ -231,11 +231,6 @@ def mixed(name, every=2):
         for term in ("armature", "damping", "stiffness"):
             tree.nodes[body].pop(term, None)
     return tree
-
-
-def drawn_state(tree, seed=0):
-    rng, N = np.random.default_rng(seed), kkt.compile_tree(tree).N
-    return rng.uniform(-1.0, 1.0, N), rng.normal(size=N), rng.normal(size=N)
 
 
 @pytest.mark.parametrize(("name", "tree", "implicit"), covering(ORDERS, GEARED, [None, 0.02]))
