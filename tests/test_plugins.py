@@ -54,7 +54,7 @@ def test_an_order_of_another_package(package, capsys):
     ("name", "says"),
     [
         ("gone", "their-orders, their_orders:gone: raises AttributeError"),
-        ("number", "no function"),
+        ("number", "is no function of a structure"),
         ("tip", "tips"),
     ],
 )

@@ -231,7 +231,7 @@ def test_the_format_sympy_is_exact_in_numbers_and_in_letters():
 def test_what_has_no_letters_is_refused(capsys):
     for model, words in (
         ("four_bar", "closed loops"),
-        ("quadruped", "quaternion"),
+        ("quadruped", "is a quaternion; use revolute"),
         ("random_tree:n=3,joints=spherical", "quaternion"),
         ("chain:12", "300 parts of 100 terms are not enough"),
     ):

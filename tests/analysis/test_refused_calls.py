@@ -7,9 +7,10 @@ import pytest
 import sympy as sp
 from designs import listed
 
-from pivotree import kkt, orderings
+from pivotree import closed_form, kkt, matrix, orderings
 from pivotree.analysis import blame, compare, contact, figures, gradients, inertia, listing, processes
 from pivotree.analysis.algebra.algebra import Algebra, one, polynomial
+from pivotree.analysis.check.rooted import rooted
 from pivotree.analysis.cli import main
 from pivotree.analysis.counts import family_of
 from pivotree.analysis.explorer import embedded, explorer_data
@@ -32,7 +33,16 @@ HARD = kkt.load("example3:m1=1e8")
 TURNED = np.array([[1.0, 1.0, -0.5], [1.0, 4.0, 0.0], [-0.5, 0.0, 1.0]])
 BRACKETS = [[(kind, k) for kind in ("pdd", "qdd", "f")] for k in ("j3", "j2", "j1")]
 MINE = kkt.PivotSequence(BRACKETS, "mine", composites="rigid")
-A = sp.MatrixSymbol("A", 2, 2)
+A, M = sp.MatrixSymbol("A", 2, 2), sp.Symbol("m")
+BLOCKS = matrix(np.eye(200))
+
+
+def heavy(mass, S=None, **terms):
+    """A body of any mass on a revolute joint, or on a general one that S (1, 6) moves."""
+    tree = kkt.new_tree("heavy")
+    joint = {} if S is None else {"joint": "general", "S": S.T}
+    kkt.add_body(tree, "b", mass=mass, inertia=np.eye(3), **joint, **terms)
+    return tree
 
 
 def letters():
@@ -67,6 +77,16 @@ REFUSED = {
     "format 'exact': a preconditioner needs a floating-point": (
         lambda: gradients.preconditioner(SYSTEM, format="exact")
     ),
+    # -- closed forms
+    "closed form: letters is 'x'; leave it out, or use": lambda: closed_form(TREE, ABM, "x"),
+    "closed form: armature, damping and springs have no letters": lambda: closed_form(
+        heavy(1.0, damping=1.0), ABM
+    ),
+    "a general joint turns by more than its q; scale its S": lambda: closed_form(
+        heavy(1.0, 2.0 * np.eye(6)[:1]), ABM
+    ),
+    "sin(m) is no polynomial; give polynomials in letters": lambda: closed_form(heavy(sp.sin(M)), ABM),
+    "field 'mass' is I*m; give real numbers up to 1.8e308": lambda: closed_form(heavy(sp.I * M), ABM),
     # -- contact
     "floor: field 'normal' is zero; give a direction": lambda: floor(normal=(0, 0, 0)),
     "Newton's law with this friction the floor would have to pull": (
@@ -86,6 +106,12 @@ REFUSED = {
     ),
     # -- counts, listings
     "style 'html': is unknown; use text": (lambda: listing.render(listing.of(SYSTEM, "abm"), "html")),
+    # -- matrices, and other roots
+    "compare: a matrix has no inertias; leave composites": lambda: compare(BLOCKS, composites="rigid"),
+    "compare: a matrix takes orders and formats": lambda: compare(BLOCKS, refine=1),
+    "has 200 blocks, and the page draws 150; give pt.matrix larger": lambda: explorer_data(BLOCKS, "m"),
+    "quantity 'f': a matrix has x alone; leave it out": lambda: blame(BLOCKS, "natural", quantity="f"),
+    "its root does not float, so that no other body": lambda: rooted(SYSTEM, "j2"),
     # -- the explorer
     "order 'mine': has composites of ten numbers": (
         lambda: explorer_data(SYSTEM, "chain:3", [MINE], ["float32"])

@@ -248,6 +248,13 @@ REFUSED = {
         uneven(), orderings.get("virtual_work")
     ),
     "order 'abm': pivot qdd_b is zero or not a number": lambda: kkt.solve_large(pin((1e-170, 0.0, 0.0))),
+    "proximal: iterates by itself, and not with refine or rhs": lambda: kkt.eliminate(
+        SYSTEM, ABM, proximal=3, refine=1
+    ),
+    "field 'S' allows every motion; give fewer than 6 columns": (
+        lambda: kkt.cut_joint("j1", None, "general", S=np.eye(6))
+    ),
+    "gallery: comb needs 'n'; write comb:n=... or comb:VALUE": lambda: kkt.load("comb"),
     # -- what is another thing
     "plan: Order is none; pass plan(order, system.structure)": lambda: kkt.symbolic(ABM),
     "structure: System is none; pass build(...).structure": lambda: kkt.plan(ABM, SYSTEM),

@@ -33,6 +33,9 @@ REFUSED = {
     "order 'crbm' in float32: pivot qdd_2, step 4: zero; use another order": (
         "solve example3:m1=1e8 --order crbm --format float32"
     ),
+    "option --certify: a closed form is exact and holds in every state": (
+        "solve chain:2 --symbolic --certify 20"
+    ),
     "option --step: -1 is outside this order's steps; use 0 to 3": "figure spy chain:3 --step=-1 -o x.svg",
     "suffix '.bmp' is unknown; use .png, .pdf": "figure spy chain:3 -o x.bmp",
     "option --top: is 0; give at least 1": "blame chain:2 --top 0",
@@ -64,6 +67,8 @@ REFUSED = {
     "option --q: '2' has no name; give every number a name": "solve arm.urdf --q elbow=1,2",
     "option --q: 'x' is no number; give numbers as 0.1,0,-2": "solve arm.urdf --q elbow=x",
     "option --state: random:-1 has no seed": "solve arm.urdf --state random:-1",
+    "option --state: is empty; give one file, random:SEED": "solve arm.urdf --state ''",
+    "list.txt: line 1, column 1: ": "solve arm.urdf --state list.txt",
     "option --state: gives two whole states; give one": "solve arm.urdf --state random:1 --state x",
     "field 'schema' is 'pivotree-model/1'; use 'pivotree-state/1'": "solve arm.urdf --state other.json",
     "field 'p' is unknown; use q, qd, tau": "solve arm.urdf --state field.json",
@@ -89,6 +94,8 @@ REFUSED = {
     "option --most: is 0; give 1 order or more": "tune chain:2 --most 0",
     "x.txt is no order file; give a name that ends in .json or .py": "tune chain:2 -o x.txt",
     # -- figure
+    "figure: -o is missing; give KIND MODEL -o FILE": "figure spy chain:2",
+    "option --label: 'abm' is no name and text; give": "figure spy chain:2 --label abm -o x.pdf",
     "option --width: 'triple' is unknown; use": "figure spy chain:2 --width triple -o x.pdf",
     "option --style: 'light,comic' is unknown; use": "figure spy chain:2 --style light,comic -o x.pdf",
     "this kind shows one order, not 2; name one": "figure spy chain:2 --orders abm,crbm -o x.pdf",
@@ -147,11 +154,13 @@ REFUSED = {
     "none.toml: cannot be read (No such file or directory)": "sweep none.toml",
     "c.toml/s.csv: cannot be written (Not a directory)": "sweep below.toml",
     "s.csv: holds other columns than this sweep (lacks": "sweep taken.toml",
+    "field 'states.distribution' is 'normal'; give": "sweep normal.toml",
     # -- options that do not go together
     "paper 'acher1996': is unknown; use": "reproduce acher1996",
     "belongs to one item": "reproduce ascher1996 --set links=4",
     "option --item: belongs to one paper; name it": "reproduce all --item equations",
     "option --set: 'x' is no setting; give NAME=VALUE": ("reproduce ascher1996 --item equations --set x"),
+    "x.txt is no page; give a name that ends in .html": "explore chain:2 -o x.txt",
     "option -o: writes a page and serves none": "explore chain:2 -o page.html --port 8000",
     "option --limits: 'j1' is no range; write j1=-1:1": "guarantee chain:2 --limits j1",
 }
@@ -166,12 +175,14 @@ FILES = {
     "below.toml": SWEEP % ("c.toml/s.csv", '"chain:3"'),
     "taken.toml": SWEEP % ("taken/s.csv", '"chain:3"'),
     "taken/s.csv": "key,other\n",
+    "normal.toml": SWEEP % ("s.csv", '"chain:3"') + '[states]\ndistribution = "normal"\n',
     "own.json": json.dumps([[[k, b]] for b in ("j2", "j1") for k in ("pdd", "qdd", "f")]),
     "other.json": '{"schema": "pivotree-model/1", "groups": []}',
     "broken.json": "[1, 2",
     "field.json": '{"p": [1, 2]}',
     "words.json": '{"q": {"elbow": "x"}}',
     "list.json": "[]",
+    "list.txt": "elbow",
     "arm.urdf": ARM,
     "plate.urdf": ARM.replace("</robot>", '<link name="plate"/>' + PLATE),
     "mimic_nothing.urdf": MIMIC.format("revolute", ""),

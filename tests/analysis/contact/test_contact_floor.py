@@ -79,7 +79,7 @@ BAD = [
     (lambda: contact.impact(one(), friction=-1.0), "friction of 'p' is -1.0"),
     (lambda: contact.impact(one(tangents=((1.0, 0.0, 1.0),)), friction=0.5), "across the normal"),
     (lambda: contact.forces(one(tangents=((1.0, 0.0, 0.0),))), "has tangents"),
-    (lambda: Floor.of(kkt.chain(2), [("j9", (0, 0, 0))]), "j9"),
+    (lambda: Floor.of(kkt.chain(2), [("j9", (0, 0, 0))]), "body 'j9' is not of this tree"),
     (lambda: Floor.of(kkt.chain(2), [("j1", (0, 0))]), "point"),
 ]
 

@@ -49,7 +49,7 @@ CUT = {"first": "coupler", "second": "rocker", "name": "pin"}
         ({"joint": "general"}, "field 'S' is missing"),
         ({"joint": "general", "S": np.ones((6, 2))}, "field 'S' has rank 1 and 2 columns"),
         ({"joint": "general", "S": [[1.0], [1.0, 2.0]]}, "give 6 x 1 numbers"),
-        ({"joint": "general", "S": np.eye(6)[:, :2], "baumgarte": (1, 1)}, "give \\(a, 0.0\\)"),
+        ({"joint": "general", "S": np.eye(6)[:, :2], "baumgarte": (1, 1)}, "is not known; give \\(a, 0.0\\)"),
         ({"axis": (0, 0, 0)}, "field 'axis' is zero"),
         ({"p": (1, 2)}, "field 'p' has shape \\(2,\\); give 3 numbers"),
         ({"p": (np.nan, 0, 0)}, "field 'p' holds nan; give finite numbers"),

@@ -206,6 +206,7 @@ TWO = link("w") + link("a")
         (TWO + link("b") + joint("j", "a", "b") + joint("k", "b", "a"), r"links \w -> \w -> \w: form a"),
         (TWO + joint("j", "w", "a", "revolut"), "did you mean revolute"),
         (TWO + joint("j", "w", "a", inside='<axis xyz="0 0 0"/>'), "joint 'j': field 'axis' is ze"),
+        (TWO + joint("j", "w", "a", "universal"), "has no <axis2>, and a universal joint turns about two"),
         (TWO + joint("j", "w", "a", inside='<axis xyz="0 1"/>'), "'axis' is '0 1'; give 3 numb"),
         (TWO + joint("j", "w", "a", inside='<origin xyz="0 0 x"/>'), "'origin xyz' is 'x'"),
         (TWO + joint("j", "w", "a", inside='<origin rpy="0 inf 0"/>'), "'origin rpy' is 'inf'"),
@@ -236,7 +237,7 @@ def test_bad_files_are_told_in_one_sentence(write, text, words):
 def test_entities_are_refused(write, declared):
     head = f'<!DOCTYPE robot [{declared}]>\n<robot name="r">'
     path = write(link("w"), link("a", "&e;"), joint("j", "w", "a"), head=head)
-    with pytest.raises(kkt.ModelError, match="refused"):
+    with pytest.raises(kkt.ModelError, match="holds an XML entity or document type that is refused"):
         read_urdf(path)
 
 

@@ -1,6 +1,7 @@
 """A symmetric matrix of one's own: fill and operations as SuperLU has them, digits as fractions say."""
 
 import ctypes
+import sys
 from fractions import Fraction
 from itertools import combinations
 
@@ -202,9 +203,10 @@ def test_a_comparison_and_a_picture():
         (lambda: kkt.eliminate(pt.matrix(np.eye(2)), [[0]]), "leaves out x_1; name every block once"),
         (lambda: kkt.eliminate(pt.matrix(np.eye(2)), [[0], [1]], refine=1), "leave the rest out"),
         (
-            lambda: kkt.eliminate(CHAIN, "minimum_fill"),
-            "order .minimum_fill.: asks for a graph of blocks, which a matrix has",
+            lambda: kkt.eliminate(pt.matrix(1e9 * np.eye(2)), "natural", "float16"),
+            "an entry overflows float16",
         ),
+        (lambda: kkt.eliminate(CHAIN, "minimum_fill"), "asks for a graph of blocks, which a matrix has"),
         (
             lambda: kkt.certify(pt.matrix(np.ones((2, 2))), 10, tape="natural"),
             "zero at .* bits; the matrix is",
@@ -214,6 +216,12 @@ def test_a_comparison_and_a_picture():
 def test_what_cannot_be_done_is_told_in_one_sentence(make, told):
     with pytest.raises(kkt.PivotreeError, match=told):
         make()
+
+
+def test_without_metis_nested_dissection_names_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pymetis", None)
+    with pytest.raises(kkt.OrderError, match="needs METIS; python -m pip install pymetis, or use"):
+        kkt.plan("nested_dissection", pt.matrix(KKT).structure)
 
 
 CHAIN = kkt.build(kkt.chain(2))
