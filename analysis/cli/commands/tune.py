@@ -158,7 +158,7 @@ def _of_matrix(options: argparse.Namespace, matrix: kkt.Matrix, file: Path | Non
     largest = largest_front(kkt.symbolic(kkt.plan(found.sequence, matrix.structure)))
     single = "" if matrix.structure.armature.all() else " of single pivots"
     least = least_front(matrix.structure, paired=not single)
-    said += f"Its largest front has {largest} rows; no order{single} has less than {least}."
+    said += f" Its largest front has {largest} rows; no order{single} has less than {least}."
     return _told(options, found, rows, said, file, "")
 
 
