@@ -115,7 +115,7 @@ class Corrections:
         if not self.dynamics and not system.pattern.a.all():
             # rows f_k whose a_k is structurally zero have a nonzero residual
             everywhere = replace(system.pattern, a=np.ones_like(system.pattern.a))
-            self.tape = lower(tape.program, replace(system, pattern=everywhere))
+            self.tape = lower(tape.program, replace(system, pattern=everywhere, plans={}))
 
     @property
     def flops(self) -> int:

@@ -236,13 +236,13 @@ def test_operations_that_the_factor_does_not_share():
 
 
 def test_all_unknowns_are_refined_by_the_residual_of_the_equations():
-    """Those of a weld too, whose a is structurally zero, and whose row's residual is not."""
+    """Those of a weld too, whose a is structurally zero, and whose row's residual is not; armatures count."""
     tree = kkt.new_tree("welded", (0.1, -9.7, 0.3))
     rng = np.random.default_rng(5)
     for k in range(6):
         place = {"com": rng.normal(size=3), "p": rng.normal(size=3), "axis": rng.normal(size=3)}
-        joint = "fixed" if k % 2 else "revolute"
-        kkt.add_body(tree, k, k - 1 if k else None, mass=1.0, inertia=np.eye(3), joint=joint, **place)
+        joint = {"joint": "fixed"} if k % 2 else {"joint": "revolute", "armature": 50.0}
+        kkt.add_body(tree, k, k - 1 if k else None, mass=1.0, inertia=np.eye(3), **joint, **place)
     system = kkt.build(tree, tau=[1.0, 2.0, -1.0])
     assert not system.pattern.a.all()
     exact = kkt.certify(system, 30, rounded_to="float32")
