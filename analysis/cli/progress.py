@@ -86,6 +86,6 @@ class _Log:
         told = f"{SIGN}{text}: {int(done)} of {total}" if done and total else f"{SIGN}{text}"
         left = f"{now - self.began:.0f} s so far"
         if done and total and self.first and done > self.first[1]:
-            rate = (now - self.first[0]) / (done - self.first[1])
-            left = f"{rate * (total - done):.0f} s left"
+            more = (now - self.first[0]) / (done - self.first[1]) * (total - done)
+            left = f"{more:.0f} s left" if more < 1e6 else left
         print(f"{told}, {left}", file=sys.stderr, flush=True)

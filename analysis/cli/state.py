@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from typing import Any
 
 import networkx as nx
@@ -69,7 +70,9 @@ def asked(options: argparse.Namespace) -> tuple[int | str | None, dict[str, str]
 
 def _seed(text: str) -> int:
     if not text.isdecimal() or len(text) > 18:
-        raise kkt.PivotreeError(STATE, f"random:{text} has no seed", "use a whole number from 0 on")
+        raise kkt.PivotreeError(
+            STATE, f"random:{text} has no seed", "use a whole number of at most 18 digits"
+        )
     return int(text)
 
 
@@ -79,7 +82,7 @@ def given_values(tree: nx.DiGraph[Any], options: argparse.Namespace, start: Vect
     for field, text in asked(options)[1].items():
         where = "option --q" if field == "q" else f"{STATE} {field}"
         if "=" in text:
-            named: dict[str, Any] = {}
+            named: list[tuple[str, float]] = []
             for item in text.split(","):
                 joint, equals, value = (part.strip() for part in item.partition("="))
                 if not equals:
@@ -88,7 +91,7 @@ def given_values(tree: nx.DiGraph[Any], options: argparse.Namespace, start: Vect
                         f"{item.strip()!r} has no name",
                         "give every number a name, as in elbow=0.3, or none",
                     )
-                named[joint] = _number(where, value)
+                named.append((joint, _number(where, value)))
             found[field] = _named(tree, where, field, named, (start or {}) | found)
         else:
             found[field] = [_number(where, x) for x in text.split(",")] if text.strip() else []
@@ -137,25 +140,27 @@ def _read(tree: nx.DiGraph[Any], file: str) -> Vectors:
         if not isinstance(value, dict | list) or any(type(x) not in (int, float) for x in items):
             raise kkt.ModelError(where, "holds no numbers", "give a list of them, or an object of joints")
         if isinstance(value, dict):
-            found[field] = _named(tree, where, field, value, found)
+            found[field] = _named(tree, where, field, value.items(), found)
         else:
             found[field] = [float(x) for x in value]
     return found
 
 
 def _named(
-    tree: nx.DiGraph[Any], where: str, field: str, named: dict[str, Any], start: Vectors
+    tree: nx.DiGraph[Any], where: str, field: str, named: Iterable[tuple[str, float]], start: Vectors
 ) -> list[float]:
     """All freedoms, those that have a name changed; the others stay, but for joints that follow."""
     names = freedoms(tree)
     own = start.get(field, tree.graph.get(field))
     values = np.zeros(len(names)) if own is None else np.array(own, dtype=float)
     changed: set[int] = set()
-    for joint, x in named.items():
+    for joint, x in named:
         places = [k for k, both in enumerate(names) if joint in both]
         if not places:
             known = [both[0] for both in names]
             raise kkt.ModelError(where, f"joint {joint!r} is unknown", nearest(joint, known))
+        if places[0] in changed:
+            raise kkt.ModelError(where, f"joint {joint!r} is named twice", "name each once")
         values[places[0]] = x
         changed.add(places[0])
     from pivotree.kkt.model.loops import couplings, kept

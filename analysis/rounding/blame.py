@@ -189,7 +189,7 @@ def _of_output(system: Any, answers: _Answers, which: int | None, chosen: Format
     elif not np.isfinite(total):
         why = "an intermediate result is not a number"
     elif true == 0.0:
-        why = "the output is exact"
+        why, found, total = "the output is exact", np.zeros_like(found), 0.0
     explained = total * (-1.0 if true < 0.0 else 1.0)
     return _told(
         system,

@@ -59,7 +59,8 @@ class Fields:
     def wrong(self, field: str, value: Any, right: str) -> PivotreeError:
         """The sentence: file, field, what is wrong, what would be right."""
         place = ".".join(part for part in (self.name, field) if part)
-        return PivotreeError(self.path, f"field {place!r} is {value!r}", f"give {right}")
+        what = "is missing" if value is None else f"is {value!r}"  # TOML has no None
+        return PivotreeError(self.path, f"field {place!r} {what}", f"give {right}")
 
     def take(self, field: str, default: Any = None) -> Any:
         self.known.append(field)
@@ -74,8 +75,6 @@ class Fields:
 
     def text(self, field: str, default: str | None = None) -> str:
         value = self.take(field, default)
-        if value is None:
-            raise PivotreeError(self.path, f"has no field {field!r}", "give a text")
         if not isinstance(value, str) or not value.strip():
             raise self.wrong(field, value, "a text")
         return value.strip()
@@ -95,8 +94,6 @@ class Fields:
     def names(self, field: str, default: list[str] | None = None) -> list[str]:
         """A list of texts, none twice, at least one."""
         value = self.take(field, default)
-        if value is None:
-            raise PivotreeError(self.path, f"has no field {field!r}", "give a list of names")
         if not isinstance(value, list) or not value:
             raise self.wrong(field, value, "a list of names")
         for i, item in enumerate(value):
@@ -254,7 +251,7 @@ def _values(fields: Fields, name: str) -> tuple[Value, ...]:
         step = _number(table, "step")
         table.done()
         if step <= 0 or high < low or (high - low) / step >= MOST:
-            raise fields.wrong(name, given, "a step above 0, and 'to' not below 'from'")
+            raise fields.wrong(name, given, f"a step above 0, 'to' not below 'from', {MOST:,} values at most")
         kind = int if all(isinstance(x, int) for x in (low, high, step)) else float
         start, stop, by = (Decimal(repr(x)) for x in (low, high, step))  # 0.3, not 3 * 0.1
         return tuple(kind(start + i * by) for i in range(int((stop - start) / by) + 1))

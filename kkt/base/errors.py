@@ -189,16 +189,16 @@ class SizeError(PivotreeError, MemoryError):
 
 
 def close_names(word: str, names: Iterable[str], n: int = 3, cutoff: float = 0.6) -> list[str]:
-    """:func:`difflib.get_close_matches`, with a guard against very long words.
+    """:func:`difflib.get_close_matches` in any case of letters, with a guard against very long words.
 
     difflib takes seconds for a word of a million letters.  A word that is far longer than every
     name is close to none of them, and is not compared.
     """
-    known = list(names)
+    known = {name.lower(): name for name in names}
     longest = max(map(len, known), default=0)
     if 2 * longest < cutoff * (len(word) + longest):
         return []
-    return difflib.get_close_matches(word, known, n, cutoff)
+    return [known[near] for near in difflib.get_close_matches(word.lower(), known, n, cutoff)]
 
 
 def nearest(word: str, names: Iterable[str]) -> str:

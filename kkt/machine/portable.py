@@ -410,7 +410,8 @@ def require_name(name: Any) -> None:
     """Raise ModelError for a name that is not valid for a function in C and C++."""
     letters = isinstance(name, str) and re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name)
     if not letters or name in KEYWORDS.split():
-        raise ModelError("export", f"{name!r} cannot name a function in C", "give letters, digits and _")
+        instead = "give letters, digits and _, a letter first, and no word of C or C++"
+        raise ModelError("export", f"{name!r} cannot name a function in C", instead)
 
 
 def identifier(*words: str) -> str:

@@ -158,10 +158,12 @@ def load(
         return _from_file(os.fspath(path), path.suffix.lower(), *options)
     suffix = Path(text).suffix.lower()
     separated = os.sep in text or (os.altsep is not None and os.altsep in text)
+    if suffix not in (".urdf", ".xacro") and (floating or dynamics or mimic != "free"):
+        what = "is no .urdf or .xacro file, which alone takes floating, dynamics and mimic"
+        raise ModelError(text, what, "leave them out")
     if suffix != ".xacro" and (packages or arguments):
-        raise ModelError(
-            text, "is no .xacro file, which alone takes packages and arguments", "leave them out"
-        )
+        what = "is no .xacro file, which alone takes packages and arguments"
+        raise ModelError(text, what, "leave them out")
     if suffix in SUFFIXES or separated or os.path.lexists(text):
         return _from_file(text, suffix, bool(floating), merge_fixed, mimic, dynamics, packages, arguments)
     return from_spec(text)
@@ -183,9 +185,7 @@ def _from_file(text: str, suffix: str, *options: Any) -> nx.DiGraph[Any]:
 
         return read_mjcf(text)
     if suffix == ".mtx":
-        raise ModelError(
-            text, "is a matrix, and this asks for a robot", "compare, solve, blame and figure take a matrix"
-        )
-    raise ModelError(
-        text, "is no .urdf or .xacro, no .json model file, nor MuJoCo's .xml", "give one of these"
-    )
+        instead = "compare, solve, figure, blame, list, explore and tune take a matrix"
+        raise ModelError(text, "is a matrix, and this asks for a robot", instead)
+    what = "is no .urdf or .xacro, no .json model file, nor MuJoCo's .xml"
+    raise ModelError(text, what, "give one of these")

@@ -82,7 +82,8 @@ def mark(error: float, backward: float, format: str, unit: float, multipliers: f
     for off, what in ((error, "error"), (multipliers, "error of lambda")):
         if not off <= bound(unit):
             kept = FEWER if off < NO_BIT else NONE_LEFT
-            return f"{kept.format(format)} ({what} about {off:.1g})"
+            about = f"about {off:.1g}" if off >= 0.0 else "unknown, as twice the digits overflow, too"
+            return f"{kept.format(format)} ({what} {about})"
     return None if backward <= bound(unit) else LEFT.format(backward, format)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,8 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
 from ..arithmetic.objects import each
-from ..base.errors import FormatError, ModelError, OrderError
+from ..base.errors import FormatError, ModelError, OrderError, UnreadableError
+from ..base.reading import read_bytes
 from ..base.shown import LARGEST, Shown, spy
 from ..matrix.blocks import QDD, Block, Partition
 from ..matrix.entries import Entries, Pattern
@@ -213,8 +215,8 @@ def _read(A: Any, name: str) -> tuple[sp.csc_array, str]:
 
         name = Path(A).stem if name == "matrix" else name
         try:
-            A = mmread(A)
-        except (OSError, ValueError) as error:
+            A = mmread(BytesIO(read_bytes(A)))
+        except (OSError, ValueError, UnreadableError) as error:
             raise ModelError(A, error, "give a Matrix Market file") from None
     elif isinstance(A, nx.Graph):
         A = nx.laplacian_matrix(A) + sp.eye_array(len(A))
@@ -232,7 +234,9 @@ def _read(A: Any, name: str) -> tuple[sp.csc_array, str]:
     full.sum_duplicates()
     full.eliminate_zeros()
     if full.ndim != 2 or full.shape[0] != full.shape[1] or not full.shape[0]:
-        raise ModelError(name, f"has shape {full.shape}", "give a square matrix")
+        raise ModelError(name, f"has shape {full.shape}", "give a square matrix with a row or more")
+    if not (held := np.diff(full.indptr)).all():
+        raise ModelError(name, f"row {held.argmin()} holds zeros alone", "give a matrix of full rank")
     if (full != full.T).nnz:
         i, j = (x[0] for x in (full != full.T).nonzero())
         raise ModelError(name, f"entries ({i}, {j}) and ({j}, {i}) differ", "give a symmetric matrix")

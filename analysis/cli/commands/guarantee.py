@@ -76,7 +76,7 @@ def _limits(model: nx.DiGraph[Any], text: str | None) -> dict[Hashable, tuple[fl
     found = {}
     for item in () if text is None else text.split(","):
         joint, _, ends = (part.strip() for part in item.partition("="))
-        body, (low, colon, high) = _body(model, "--limits", joint), ends.partition(":")
+        body, (low, colon, high) = _body(model, "--limits", joint, found), ends.partition(":")
         try:
             found[body] = float(low), float(high)
         except ValueError:
@@ -85,12 +85,14 @@ def _limits(model: nx.DiGraph[Any], text: str | None) -> dict[Hashable, tuple[fl
     return found
 
 
-def _body(model: nx.DiGraph[Any], option: str, joint: str) -> Hashable:
-    """The body of a joint, by either's name."""
+def _body(model: nx.DiGraph[Any], option: str, joint: str, found: dict[Hashable, Any]) -> Hashable:
+    """The body of a joint, by either's name, that is not ``found`` before."""
     names = {str(data.get("joint_name", body)): body for body, data in model.nodes(data=True)}
     names |= {str(body): body for body in model}
     if joint not in names:
         raise kkt.ModelError(f"option {option}", f"joint {joint!r} is unknown", nearest(joint, names))
+    if names[joint] in found:
+        raise kkt.ModelError(f"option {option}", f"joint {joint!r} is named twice", "name each once")
     return names[joint]
 
 
@@ -102,7 +104,7 @@ def _most(model: nx.DiGraph[Any], option: str, text: str | None) -> float | dict
         value = size_of(number, option, "largest size; write 1.5, or JOINT=1.5")
         if not equals and text == item:
             return value
-        found[_body(model, option, joint)] = value
+        found[_body(model, option, joint, found)] = value
     return found
 
 

@@ -84,10 +84,9 @@ def settings(texts: list[str]) -> dict[str, str]:
     given = {}
     for text in texts:
         name, equals, value = text.partition("=")
-        if not (equals and name.strip() and value.strip()):
-            raise kkt.PivotreeError(
-                "option --set", f"{text!r} is no setting", "give NAME=VALUE, as in runs=10"
-            )
+        if not (equals and name.strip() and value.strip()) or name.strip() in given:
+            what = f"names {name.strip()!r} twice" if name.strip() in given else f"{text!r} is no setting"
+            raise kkt.PivotreeError("option --set", what, "give NAME=VALUE, as in runs=10")
         given[name.strip()] = value.strip()
     return given
 

@@ -1,6 +1,7 @@
 """Commands on FILE.mtx: the matrix of a Matrix Market file in a robot's place."""
 
 import json
+import os
 import re
 from fractions import Fraction
 
@@ -47,6 +48,7 @@ def test_shares_of_a_matrix_s_error_add_up_to_it(file, capsys):
         assert np.isclose(found.true_error, off[k], rtol=1e-6) and (output or off[k] == off.max())
     assert main(["blame", file, "--order", "natural", "--of", "5"]) == 0
     assert "natural in float32 on grid.mtx: x_5 is off by" in capsys.readouterr().out
+    assert not pt.blame(pt.matrix(np.array([[4.0, 1, 0], [1, 5, 1], [0, 1, 6]])), "natural").top
 
 
 def test_an_order_is_listed_by_the_matrix_s_own_names(file, capsys):
@@ -92,11 +94,11 @@ def test_figures_of_a_matrix(file, tmp_path, capsys):
     [
         ("compare grid.mtx --q 1", "option --q: is of robots, and grid.mtx is a matrix; leave it out"),
         ("compare grid.mtx -o figures", "option -o: is of robots"),
-        ("compare grid.mtx --bits", "option --bits: is of robots"),
+        ("solve pipe.mtx", "pipe.mtx: cannot be read (is no plain file); give a Matrix Market file"),
         ("compare bad.mtx", "give a Matrix Market file"),
         ("figure pivots grid.mtx -o a.pdf", "kind 'pivots' is of robots, and grid is a matrix; use spy"),
         ("blame grid.mtx --of 16", "output '16': is no block here; use a block's name"),
-        ("tune zero.mtx", "the matrix is singular whatever its numbers; give one of full rank"),
+        ("tune zero.mtx", "zero: row 1 holds zeros alone; give a matrix of full rank"),
         ("tune grid.mtx --composites rigid", "option --composites: is of robots"),
         ("list wide.mtx", "takes 2,208 lines on wide, and 2,000 are told"),
         ("list grid.mtx --notation ascher", "notation 'ascher': is of robots, and grid is a matrix"),
@@ -106,6 +108,7 @@ def test_figures_of_a_matrix(file, tmp_path, capsys):
 )
 def test_what_a_matrix_does_not_take_is_one_sentence(file, words, told, capsys, tmp_path):
     (tmp_path / "bad.mtx").write_text("hello\n")
+    os.mkfifo("pipe.mtx")
     mmwrite("wide.mtx", sp.coo_matrix(np.ones((64, 64))))
     mmwrite("zero.mtx", sp.coo_matrix(np.diag([1.0, 0.0])))
     assert main(words.split()) == 2

@@ -54,7 +54,6 @@ REFUSED = {
     "output 'j1': is no derivative here; use dq": "blame chain:2 --derivatives --of j1",
     "output 'j1[1]': is no joint acceleration here; use a body": "blame chain:3 --of j1[1]",
     "option --order: is empty; give names separated": "counts --orders ,",
-    "option --order: is empty": "explore chain:2 --orders= -o x.html",
     "'mp:50': is none that the page computes in": "explore chain:2 --orders abm --formats mp:50 -o x.html",
     # -- models and states
     "an installed robot is written robot:ur5": "compare ur5",
@@ -65,6 +64,7 @@ REFUSED = {
     "3 freedoms": "solve mimic_plane.urdf --urdf mimic=coupled",
     "option --q: joint 'elbwo' is unknown; did you mean elbow?": "solve arm.urdf --q elbwo=1",
     "option --q: '2' has no name; give every number a name": "solve arm.urdf --q elbow=1,2",
+    "option --q: joint 'elbow' is named twice": "solve arm.urdf --q elbow=1,elbow=2",
     "option --q: 'x' is no number; give numbers as 0.1,0,-2": "solve arm.urdf --q elbow=x",
     "option --state: random:-1 has no seed": "solve arm.urdf --state random:-1",
     "option --state: is empty; give one file, random:SEED": "solve arm.urdf --state ''",
@@ -87,7 +87,7 @@ REFUSED = {
     "option --loops: is empty; give a file": "solve chain:3 --loops=",
     # -- export, tune
     "'x.cpp' cannot be included by a program in C; give FILE.c": "export chain:2 -o x.cpp",
-    "'template' cannot name a function in C": "export chain:2 --name template -o x.cu",
+    "give letters, digits and _, a letter first, and no word of C": "export chain:2 --name template -o x.cu",
     "CUDA has no 'bfloat16'; use float64 or": "export chain:2 --format bfloat16 -o x.cu",
     "outputs holds 'qd'; did you mean qdd": "export chain:2 --outputs qd -o x.cu",
     "option --composites: 'x' is unknown; use rigid or general": "tune chain:2 --composites x",
@@ -159,6 +159,7 @@ REFUSED = {
     "paper 'acher1996': is unknown; use": "reproduce acher1996",
     "belongs to one item": "reproduce ascher1996 --set links=4",
     "option --item: belongs to one paper; name it": "reproduce all --item equations",
+    "option --set: names 'most' twice": "reproduce ascher1996 --item links --set most=1 --set most=2",
     "option --set: 'x' is no setting; give NAME=VALUE": ("reproduce ascher1996 --item equations --set x"),
     "x.txt is no page; give a name that ends in .html": "explore chain:2 -o x.txt",
     "option -o: writes a page and serves none": "explore chain:2 -o page.html --port 8000",

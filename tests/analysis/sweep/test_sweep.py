@@ -88,7 +88,7 @@ RANGE = 'output = "s.csv"\norders = ["abm"]\nmodels = ["chain:{n}"]\n[ranges]\nn
 MINIMAL = 'output = "s.csv"\nmodels = ["chain:3"]\norders = ["abm"]\n'
 WRONG = {
     "models = [": "is no TOML",
-    'models = ["chain:3"]\norders = ["abm"]': "has no field 'output'; give a text",
+    'models = ["chain:3"]\norders = ["abm"]': "field 'output' is missing; give a text",
     MINIMAL.replace("s.csv", "s.txt"): "field 'output' is 's.txt'; give a name that ends in .csv",
     MINIMAL.replace("chain:3", "chian:3"): "models[0]: gallery: 'chian' is unknown; did you mean",
     MINIMAL.replace("chain:3", "chain:{n}"): "models[0] takes range 'n', not given; write a table",
@@ -113,7 +113,7 @@ WRONG = {
     + "[ranges]\nr = {from = 0, to = 1, count = 3, scale = 'log'}": "for scale 'log', ends above 0",
     MINIMAL + "states = 3": "field 'states' is 3; give a table",
     MINIMAL + "derivatives = true": "field 'derivatives' is unknown in the file",
-    MINIMAL.replace('orders = ["abm"]', ""): "has no field 'orders'; give a list of names",
+    MINIMAL.replace('orders = ["abm"]', ""): "field 'orders' is missing; give a list of names",
     MINIMAL.replace('["abm"]', '"abm"'): "field 'orders' is 'abm'; give a list of names",
     MINIMAL.replace('["abm"]', "[3]"): "field 'orders[0]' is 3; give a text",
     MINIMAL.replace('["abm"]', '["abm", "abm"]'): "field 'orders[1]' is 'abm'; give each name once",
@@ -124,7 +124,7 @@ WRONG = {
     RANGE % "[true]": "field 'ranges.n' is [True]; give a list of values, or {from, to, step}",
     RANGE % '[3, "4"]': "give texts alone, or numbers alone",
     RANGE % "3": "field 'ranges.n' is 3; give a list of values, or {from, to, step}",
-    RANGE % "{from = 3, to = 1, step = 1}": "give a step above 0, and 'to' not below 'from'",
+    RANGE % "{from = 3, to = 1, step = 1}": "give a step above 0, 'to' not below 'from', 10,",
     RANGE % '{from = "1", to = 3, step = 1}': "field 'ranges.n.from' is '1'; give a number",
     RANGE % f"{{from = 1, to = 1{400 * '0'}, count = 2}}": "0; give a number",
 }

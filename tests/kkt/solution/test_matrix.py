@@ -249,8 +249,8 @@ def test_multipliers_wait_until_no_pivot_is_zero(most):
         x, z = (rng.integers(1, most + 1, size=rng.integers(*few)) for few in ((4, 8), (1, 5)))
         C = rng.normal(size=(sum(z), sum(x))) * (rng.random((len(z), len(x))) < 0.5).repeat(x, 1).repeat(z, 0)
         K = np.block([[np.diag(rng.uniform(1, 2, sum(x))), C.T], [C, np.zeros((sum(z), sum(z)))]])
-        system = pt.matrix(K, blocks=[*map(int, x), *map(int, z)])
         for name in (*USUAL[:4], "bunch_kaufman") if np.linalg.cond(K) < 1e3 else ():
+            system = pt.matrix(K, blocks=[*map(int, x), *map(int, z)])
             assert np.allclose(kkt.eliminate(system, name).x, 1.0)
 
 
