@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, Mixed, get_format
-from ..arithmetic.binary import EXPONENT_BITS, MAX_PRECISION
+from ..arithmetic.binary import EXPONENT_BITS, MAX_PRECISION, Fixed
 from ..arithmetic.formats import ARITHMETIC, DIV, SQRT
 from ..base.errors import Refusal, SingularError
 from ..matrix.entries import LETTERS, ROUNDINGS, UNIT, Entries
@@ -160,7 +160,7 @@ def _largest_beside(size: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.repeat(np.repeat(quarters, 3, axis=1), 3, axis=2)
 
 
-def beyond_words(system: System, tape: Tape, chosen: Any, entries: Entries) -> Refusal | None:
+def beyond_words(system: System, tape: Tape, chosen: Fixed, entries: Entries) -> Refusal | None:
     """The first operation whose result no word of a fixed-point format holds; None where there is none.
 
     The tape is read once more.  ``entries`` are rounded to the format already.

@@ -114,11 +114,13 @@ def refusal(
 
 def at_fault(system: System, chosen: Format, entries: Entries, why: str, tape: Tape | None = None) -> str:
     """Why a pivot is lost: (4) itself is singular, or the format's range, or the order: then ``why``."""
+    from ..arithmetic.binary import Fixed
     from .idle import beyond_words, idle_motion, lost_to_range
 
-    beyond = None if tape is None or chosen.relative else beyond_words(system, tape, chosen, entries)
-    if beyond is not None:  # the overflow is named, whatever it made of a pivot
-        return beyond
+    if tape is not None and isinstance(chosen, Fixed):
+        beyond = beyond_words(system, tape, chosen, entries)
+        if beyond is not None:  # the overflow is named, whatever it made of a pivot
+            return beyond
     unit = UNIT if chosen.from_model else _data_unit(chosen)
     idle = idle_motion(system, system.entries if chosen.from_model else entries, unit)
     if idle is None:

@@ -73,7 +73,7 @@ def _admit(options: argparse.Namespace, system: kkt.System, orders: list[str], f
 
 def _limits(model: nx.DiGraph[Any], text: str | None) -> dict[Hashable, tuple[float, float]]:
     """Limits of the joints, or bodies, that the option names."""
-    found = {}
+    found: dict[Hashable, tuple[float, float]] = {}
     for item in () if text is None else text.split(","):
         joint, _, ends = (part.strip() for part in item.partition("="))
         body, (low, colon, high) = _body(model, "--limits", joint, found), ends.partition(":")
