@@ -179,7 +179,7 @@ class FormatError(PivotreeError, ValueError):
 
 
 class SizeError(PivotreeError, MemoryError):
-    """A trace that would not fit in memory.
+    """A tree, trace, factor or text that would be too large to make.
 
     >>> pt.symbolic(pt.plan(pt.orderings.get("crbm"), pt.build(pt.chain(100)).structure), most=1000)
     Traceback (most recent call last):

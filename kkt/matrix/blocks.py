@@ -83,6 +83,8 @@ _NEUTRAL: Any = None  # what __post_init__ puts in its place says that there is 
 class Structure(Shown):
     """Tree and block graph of equation (4) without values, from which an order is made.
 
+    ``tip_to_base`` and ``base_to_tip`` list all bodies, children first or parents first.
+
     >>> structure = pt.build(pt.binary(2)).structure
     >>> structure.names, structure.depth
     (('j1', 'j2', 'j3', 'j4', 'j5', 'j6', 'j7'), array([0, 1, 1, 2, 2, 2, 2]))
@@ -220,9 +222,11 @@ class Structure(Shown):
         return depth
 
     def children(self, body: Hashable) -> list[Hashable]:
+        """The bodies whose parent this is, in the tree's order."""
         return [self.names[c] for c in self._children[self.index[body]]]
 
     def parent_of(self, body: Hashable) -> Hashable | None:
+        """The body that a body hangs from; None, the world, for a root."""
         up = self.parent[self.index[body]]
         return None if up < 0 else self.names[up]
 

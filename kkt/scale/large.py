@@ -50,7 +50,7 @@ MOST_BLOCKS = 300_000  # of a tape's factor: those of crbm on a chain of 540 bod
 
 @dataclass(frozen=True, eq=False)
 class LargeSolution:
-    """Unknowns of (4) in float64, bodies and joints as in the tree.
+    """``qdd`` (N,), ``pdd`` and ``f`` (n, 6) of (4) in float64, as :class:`kkt.Elimination` has them.
 
     >>> solution = pt.solve_large(pt.build(pt.chain(1000)))
     >>> solution.qdd.shape, solution.f.shape
@@ -206,7 +206,7 @@ def solve_large(
 
     ``marked`` says why the answer should not be relied on.  Where bodies are light beside others,
     or the backward error is large, further runs decide (:mod:`kkt.proof.trust`).
-    Raises SizeError for more than that and for too many kinds of bodies, OrderError for the plan of
+    Raises SizeError for larger trees and factors and for too many kinds of bodies, OrderError for the plan of
     another tree, LoopError for closed loops and contacts, and SingularError where a pivot is zero or
     not a number, or zero but for rounding.
 

@@ -24,7 +24,7 @@ from ..tape.tape import Tape, Unknowns, lower
 
 @dataclass(frozen=True, eq=False)
 class InverseDynamics:
-    """Joint efforts for given joint accelerations.
+    """Joint efforts ``tau`` (N,) [N m, N], ``pdd`` and ``f`` (n, 6) for given joint accelerations.
 
     >>> system = pt.build(pt.chain(3))
     >>> found = pt.inverse_dynamics(system, np.zeros(3), pt.orderings.get("inverse_dynamics"))

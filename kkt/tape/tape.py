@@ -352,6 +352,10 @@ class Proximal:
 class Elimination(Tabled):
     """The outcome of one order in one number format.
 
+    ``qdd`` (N,) [rad/s^2, m/s^2], ``pdd`` (n, 6), minus spatial accelerations, and ``f`` (n, 6) [N m, N],
+    bodies in the tree's order; ``lam`` (m,) are multipliers.  ``failed_at`` says why there is no
+    answer, ``marked`` why one should not be relied on.
+
     >>> result = pt.eliminate(pt.build(pt.chain(3)), pt.orderings.get("crbm"), "float32")
     >>> result.fill, result.flops, result.height, result.qdd.shape
     (6, 279, 9, (3,))
@@ -361,9 +365,9 @@ class Elimination(Tabled):
 
     order: str
     format: str
-    qdd: NDArray[Any]  # (N,) joint accelerations [rad/s^2, m/s^2], bodies in the tree's order
-    pdd: NDArray[Any]  # (n, 6) minus the spatial acceleration of each body, as in (4)
-    f: NDArray[Any]  # (n, 6) spatial force through each joint [N m, N]
+    qdd: NDArray[Any]
+    pdd: NDArray[Any]
+    f: NDArray[Any]
     steps: tuple[StepRecord, ...]
     symbolic: SymbolicFactor
     flops: int  # scalar operations that qdd needs, as :attr:`Tape.flops` counts them
@@ -375,14 +379,7 @@ class Elimination(Tabled):
     error_estimate: float | None = None  # of qdd: its distance to itself in twice the digits
     marked: str | None = None  # why the answer should not be relied on, though there is one
     columns: Columns | None = None  # solutions for more right-hand sides, where there were any
-    shown: ClassVar[tuple[str, ...]] = (
-        "step",
-        "blocks",
-        "fill_blocks",
-        "flops",
-        "cancelled_bits",
-        "absorbed_bits",
-    )
+    shown: ClassVar = ("step", "blocks", "fill_blocks", "flops", "cancelled_bits", "absorbed_bits")
 
     def facts(self) -> dict[str, Any]:
         return {

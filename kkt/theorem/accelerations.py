@@ -42,7 +42,7 @@ LOST = 1e3  # of n^3 tiny: the energy that operations below the normal numbers a
 
 @dataclass(frozen=True, eq=False)
 class Accelerations:
-    """What holds of qdd for all right-hand sides of given sizes; infinite where nothing does.
+    """Errors of qdd that right-hand sides of given sizes do not exceed; infinite where none holds.
 
     >>> found = pt.guarantee_qdd(pt.chain(2), pt.orderings.get("abm"), rates=1.0, efforts=1.0)
     >>> bool((found.joint < 1e-9).all())

@@ -112,7 +112,7 @@ PROVED = {"outer": "abm", "gain": "gain_abm"}  # by the one switch of the order 
 
 @dataclass(frozen=True, eq=False)
 class Guarantee:
-    """What holds in every state; ``inertia`` and ``pivot`` are infinite where nothing does.
+    """Relative errors ``inertia`` and ``pivot`` (n,) that hold in every state; infinite where none does.
 
     >>> pt.guarantee(pt.chain(3), pt.orderings.get("virtual_work")).why
     'no bound is proved for virtual_work; there is one for abm and gain_abm'
