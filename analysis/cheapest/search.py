@@ -90,7 +90,7 @@ def search(
     *,
     composites: str = "counted",
     most: int = 60,
-    tick: Callable[[str], None] = lambda text: None,
+    progress: Callable[[str], None] = lambda text: None,
 ) -> SearchResult:
     """The cheapest order for a tree (or a :class:`kkt.System`), or for a matrix of one's own.
 
@@ -111,13 +111,13 @@ def search(
     if composites not in ("counted", "general", "rigid"):
         raise OrderError("search", f"composites is {composites!r}", "use counted, general or rigid")
     if isinstance(model, Matrix):
-        rows, words = cheapest(model, most, tick)
+        rows, words = cheapest(model, most, progress)
         ranked = _ranked([Ranked(*row) for row in rows])
         return SearchResult("counted", ranked[0], words, len(rows), tuple(ranked))
     system = model if isinstance(model, System) else kkt.build(model)
     meter = Meter(system, composites)
-    found, words = _family(system, meter, most, tick)
-    tried = [*found, *_registered(system, meter, tick)]
+    found, words = _family(system, meter, most, progress)
+    tried = [*found, *_registered(system, meter, progress)]
     ranked = [replace(r, sequence=replace(r.sequence, composites=composites)) for r in _ranked(tried)]
     ranked = _from_the_first_that_runs(ranked, system)
     return SearchResult(composites, ranked[0], words, len(tried), tuple(ranked))

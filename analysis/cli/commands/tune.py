@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
         system = system_of_any(tree)
         _admit(options, system)
         composites = options.composites or "counted"
-        found = analysis.search(system, composites=composites, most=options.most, tick=progress)
+        found = analysis.search(system, composites=composites, most=options.most, progress=progress)
         wanted = {"tuned": found.sequence} | {name: orderings.get(name) for name in BESIDE}
         rows = []
         for name, order in wanted.items():
@@ -145,7 +145,7 @@ def _of_matrix(options: argparse.Namespace, matrix: kkt.Matrix, file: Path | Non
     refuse(options, SQUARED * matrix.structure.n**2, "", "compare counts minimum_degree and minimum_fill")
     rows: list[dict[str, Any]] = []
     with progress_shown() as progress:
-        found = analysis.search(matrix, most=options.most, tick=progress)
+        found = analysis.search(matrix, most=options.most, progress=progress)
         gain = orderings.varied("minimum_degree", rank_update="gain")
         wanted = {"tuned": found.sequence} | {x.name: x for x in (*map(orderings.get, OF_MATRIX), gain)}
         for name, order in wanted.items():
