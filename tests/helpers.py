@@ -6,11 +6,13 @@ rotations and dense numpy: nothing in it comes from the project but the tree's a
 """
 
 import json
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
+import pytest
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
@@ -55,10 +57,27 @@ def by_body(system, x):
     return {b: x[system.tree.freedoms_of(k)] for k, b in enumerate(system.tree.names)}
 
 
+@contextmanager
+def one_sentence(error, match=None, *, told="", start=""):
+    """What is refused here is told in one line: by an expression, plain words, or how it begins."""
+    with pytest.raises(error, match=match) as caught:
+        yield
+    text = str(caught.value)
+    assert told in text and text.startswith(start) and "\n" not in text
+
+
 def drawn_state(tree, seed=0):
     """A generic q, qd, tau away from 0, so that no term of the bias vanishes."""
     rng, N = np.random.default_rng(seed), kkt.compile_tree(tree).N
     return rng.uniform(-1.0, 1.0, N), rng.normal(size=N), rng.normal(size=N)
+
+
+def light_tip(mass=1.0):
+    """A tree whose last body is a point mass on its own joint's axis, so that D_tip is zero."""
+    tree = kkt.new_tree("light tip")
+    kkt.add_body(tree, "base", mass=1.0, com=(0.1, 0, 0), inertia=np.eye(3))
+    kkt.add_body(tree, "tip", "base", mass=mass, com=(0.5, 0.5, 0.5), p=(1.0, 0, 0), axis=(1, 1, 1))
+    return tree
 
 
 def relisted(tree, listing, rename=lambda body: body):

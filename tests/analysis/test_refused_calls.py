@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from designs import listed
+from helpers import one_sentence
 
 from pivotree import closed_form, kkt, matrix, orderings
 from pivotree.analysis import blame, compare, contact, figures, gradients, inertia, listing, processes
@@ -167,9 +168,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("told", listed(REFUSED))
 def test_a_refusal_is_one_sentence(told):
-    with pytest.raises((ValueError, TypeError, kkt.PivotreeError)) as error:
+    with one_sentence((ValueError, TypeError, kkt.PivotreeError), told=told):
         REFUSED[told]()
-    assert told in str(error.value) and "\n" not in str(error.value)
 
 
 def raising(error):
@@ -214,9 +214,8 @@ def test_a_refusal_of_surroundings_is_one_sentence(told, monkeypatch):
     place, value, call = MADE[told]
     room, _, name = place.rpartition(".")
     monkeypatch.setattr(import_module(f"pivotree.analysis.{room}"), name, value)
-    with pytest.raises((ValueError, kkt.PivotreeError)) as error:
+    with one_sentence((ValueError, kkt.PivotreeError), told=told):
         call()
-    assert told in str(error.value) and "\n" not in str(error.value)
 
 
 def test_a_sweep_over_a_robot_without_an_answer_says_why_in_its_rows(tmp_path, monkeypatch):

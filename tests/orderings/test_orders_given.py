@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError, asdict
 import numpy as np
 import pytest
 from designs import listed
-from helpers import bracketed
+from helpers import bracketed, one_sentence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.linalg import spsolve
@@ -119,9 +119,8 @@ def test_json_finds_bodies_whose_names_are_numbers(tmp_path):
 def test_files_that_hold_no_order(tmp_path, name, text, message):
     if text is not None:
         (tmp_path / name.partition(":")[0]).write_text(text)
-    with pytest.raises(kkt.OrderError, match=message) as refusal:
+    with one_sentence(kkt.OrderError, message):
         orderings.get(f"{tmp_path}/{name}")
-    assert "\n" not in str(refusal.value)
 
 
 # -- refusals -----------------------------------------------------------------------------------
@@ -166,9 +165,8 @@ REFUSED = [
 @pytest.mark.parametrize("groups,message", [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED])
 def test_refusals_name_block_step_and_remedy(groups, message):
     system = kkt.build(kkt.chain(2))
-    with pytest.raises(kkt.OrderError, match=message) as refusal:
+    with one_sentence(kkt.OrderError, message, start="order 'order': "):
         kkt.eliminate(system, pivots(*groups))
-    assert "\n" not in str(refusal.value) and str(refusal.value).startswith("order 'order': ")
 
 
 def test_a_singular_pivot_is_refused_by_its_rank():

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers import one_sentence
 
 pytest.importorskip("pinocchio")
 pytestmark = pytest.mark.peers
@@ -92,9 +93,8 @@ def test_a_robot_has_pinocchio_s_dynamics_or_is_refused(name, floats):
     merge = bool((list(ROBOTS).index(name) + floats) % 2)
     words = refusal(name, floats, merge)
     if words:
-        with pytest.raises(kkt.PivotreeError, match=words) as caught:
+        with one_sentence(kkt.PivotreeError, words):
             kkt.trace(read_quietly(ROBOTS[name], floats, merge), orderings.get("abm"))
-        assert "\n" not in str(caught.value)
         return
     case = Case(*peers.read_pair(ROBOTS[name], floats, merge), seed=len(name))
     if len(case.M):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers import Mechanics, every_joint
+from helpers import Mechanics, every_joint, one_sentence
 from test_contact import Dense
 
 from pivotree import kkt, orderings
@@ -87,6 +87,5 @@ BAD = [
 @pytest.mark.product
 @pytest.mark.parametrize("ask,said", BAD)
 def test_what_cannot_be_is_one_sentence(ask, said):
-    with pytest.raises(kkt.PivotreeError, match=said) as caught:
+    with one_sentence(kkt.PivotreeError, said):
         ask()
-    assert "\n" not in str(caught.value)

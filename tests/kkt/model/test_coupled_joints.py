@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 from designs import listed
-from helpers import every_joint
+from helpers import every_joint, one_sentence
 
 from pivotree import kkt, orderings
 
@@ -99,9 +99,8 @@ def test_a_coupling_is_certified_and_compiled():
 def test_what_cannot_be_coupled_is_refused(given, message):
     tree = kkt.chain(3)
     kkt.add_body(tree, "ball", "j3", mass=1.0, inertia=np.eye(3), joint="spherical")
-    with pytest.raises(kkt.ModelError, match=message) as error:
+    with one_sentence(kkt.ModelError, message):
         kkt.coupled_joints(tree, *given)
-    assert "\n" not in str(error.value)
 
 
 def test_a_file_of_loops_couples_joints(tmp_path):
@@ -120,9 +119,8 @@ def test_a_file_of_loops_couples_joints(tmp_path):
         ({"rate": 2}, "field 'rate' is unknown; did you mean ratio"),
     ):
         path.write_text(json.dumps({"schema": "pivotree-loops/1", "loops": [entry | change]}))
-        with pytest.raises(kkt.ModelError, match=told) as error:
+        with one_sentence(kkt.ModelError, told, told=str(path)):
             kkt.read_loops(path, tree)
-        assert str(path) in str(error.value) and "\n" not in str(error.value)
 
 
 @pytest.mark.peers

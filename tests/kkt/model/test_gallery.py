@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from helpers import MODELS
+from helpers import MODELS, one_sentence
 from scipy.sparse.linalg import spsolve
 
 from pivotree import kkt, orderings
@@ -135,9 +135,8 @@ def test_rr_arm_is_the_arm_of_the_paper():
     ],
 )
 def test_bad_specs_are_told_in_one_sentence(spec, words):
-    with pytest.raises(kkt.ModelError, match=words) as caught:
+    with one_sentence(kkt.ModelError, words):
         kkt.load(spec)
-    assert "\n" not in str(caught.value)
 
 
 def test_efforts_of_a_default_state_turn_no_light_joint_fast():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers import Mechanics, hat
+from helpers import Mechanics, hat, one_sentence
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
@@ -182,9 +182,8 @@ def test_mimic_joints_are_coupled_in_a_state_that_keeps_them(write):
 def test_mimic_joints_that_follow_nothing_are_refused(write, other, second, message):
     follower = joint("j2", "a", "b", inside=f'<mimic joint="{other}"/>')
     path = write(*map(link, "wab"), joint("j1", "w", "a", inside=second), follower)
-    with pytest.raises(kkt.ModelError, match=message) as error:
+    with one_sentence(kkt.ModelError, message):
         read_urdf(path, mimic="coupled")
-    assert "\n" not in str(error.value)
 
 
 TWO = link("w") + link("a")
@@ -226,9 +225,8 @@ TWO = link("w") + link("a")
 )
 def test_bad_files_are_told_in_one_sentence(write, text, words):
     path = write(text)
-    with pytest.raises(kkt.ModelError, match=words) as caught:
+    with one_sentence(kkt.ModelError, words, start=f"{path}: "):
         read_urdf(path)
-    assert str(caught.value).startswith(f"{path}: ") and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

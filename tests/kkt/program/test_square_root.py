@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 from designs import listed
-from helpers import ROOT, every_joint
+from helpers import ROOT, every_joint, light_tip, one_sentence
 
 from pivotree import kkt, orderings
 from pivotree.analysis.comparison import lost_by_order
@@ -184,11 +184,8 @@ def test_a_rod_without_a_moment_about_itself():
 def test_inertias_without_a_root_are_refused():
     with pytest.raises(kkt.SingularError, match=r"'rod': .*not positive definite.*its root"):
         kkt.eliminate(rod((0, 0, 1), moments=(-0.1, 0.1, 0.1)), ORDER)
-    tree = kkt.new_tree("light tip")
-    kkt.add_body(tree, "base", mass=1.0, com=(0.1, 0, 0), inertia=np.eye(3))
-    kkt.add_body(tree, "tip", "base", mass=0.0, p=(1.0, 0, 0))
     with pytest.raises(kkt.SingularError, match=r"'tip' .*give it an inertia"):
-        kkt.eliminate(kkt.build(tree), ORDER)
+        kkt.eliminate(kkt.build(light_tip(0.0)), ORDER)
 
 
 def test_a_pivot_that_underflows_is_named():
@@ -213,9 +210,8 @@ def test_a_pivot_that_underflows_is_named():
 def test_other_brackets_are_refused(groups, message):
     system = kkt.build(kkt.chain(2))
     rules = kkt.Rules(elimination="orthogonal")
-    with pytest.raises(kkt.OrderError, match=message) as refusal:
+    with one_sentence(kkt.OrderError, message):
         kkt.eliminate(system, kkt.PivotSequence(groups(system.structure), rules=rules))
-    assert "\n" not in str(refusal.value)
     with pytest.raises(kkt.OrderError, match="'qr'; use gauss or orthogonal"):
         kkt.Rules(elimination="qr")
     with pytest.raises(kkt.OrderError, match="'couple' means nothing to elimination 'orthogonal'"):

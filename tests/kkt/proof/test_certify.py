@@ -9,7 +9,7 @@ import flint
 import numpy as np
 import pytest
 from designs import covering, listed
-from helpers import ALL_JOINTS, printed, solve, system_of, tape_of
+from helpers import ALL_JOINTS, light_tip, printed, solve, system_of, tape_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
@@ -171,11 +171,8 @@ def test_balls_stand_where_the_format_fails(capsys):
 
 
 def test_solve_names_the_pivot_of_a_singular_system(tmp_path, capsys):
-    tree = kkt.new_tree("light tip")
-    kkt.add_body(tree, "base", mass=1.0, com=(0.1, 0, 0), inertia=np.eye(3))
-    kkt.add_body(tree, "tip", "base", mass=1.0, com=(0.5, 0.5, 0.5), p=(1.0, 0, 0), axis=(1, 1, 1))
     path = tmp_path / "light.json"
-    kkt.write_model(path, kkt.build(tree).state)
+    kkt.write_model(path, kkt.build(light_tip()).state)
     assert main(["solve", str(path), "--certify", "20"]) == 2
     error = capsys.readouterr().err
     assert "qdd_tip" in error and error.count("\n") == 1

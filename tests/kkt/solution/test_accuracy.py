@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from designs import covering, listed
 from helpers import MODELS as FILES
-from helpers import printed, solve, system_of
+from helpers import light_tip, printed, solve, system_of
 
 from pivotree import kkt, orderings
 from pivotree.kkt.matrix.entries import assemble
@@ -156,11 +156,8 @@ def test_a_chain_of_100_in_float32(order):
 )
 def test_a_singular_system_is_never_certified(error, mass, named):
     """A point mass on its own joint's axis, or none: D_tip is zero, though its entries are not."""
-    tree = kkt.new_tree("light tip")
-    kkt.add_body(tree, "base", mass=1.0, com=(0.1, 0, 0), inertia=np.eye(3))
-    kkt.add_body(tree, "tip", "base", mass=mass, com=(0.5, 0.5, 0.5), p=(1.0, 0, 0), axis=(1, 1, 1))
     with pytest.raises(error, match=named):
-        kkt.certify(kkt.build(tree), 30)
+        kkt.certify(kkt.build(light_tip(mass)), 30)
 
 
 @pytest.mark.parametrize("digits", [15, 40, 200])

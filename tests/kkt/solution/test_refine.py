@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from designs import covering, listed
-from helpers import by_body, every_joint, solve, system_of, tape_of
+from helpers import by_body, every_joint, one_sentence, solve, system_of, tape_of
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
@@ -373,6 +373,5 @@ def test_lambda_first_in_float32_is_mended_by_a_mu_that_the_sum_can_hold():
 )
 def test_what_cannot_be_iterated_is_one_sentence(ask, said):
     system = kkt.build(kkt.from_spec("four_bar"))
-    with pytest.raises(kkt.PivotreeError, match=said) as caught:
+    with one_sentence(kkt.PivotreeError, said):
         ask(system)
-    assert "\n" not in str(caught.value)
