@@ -83,7 +83,7 @@ mutants: $(VENV)/.test
 TESTS := tests
 coverage: TESTS := tests/kkt/model tests/kkt/arithmetic tests/orderings tests/analysis/sweep \
 	tests/analysis/commands tests/kkt/matrix/test_loops_refused.py tests/hostile/test_hostile_reading.py \
-	tests/peers/test_mjcf.py tests/peers/test_loops_of_mujoco.py tests/test_plugins.py tests/kkt/test_refused.py
+	tests/peers/test_mjcf.py tests/peers/test_loops_of_mujoco.py tests/test_plugins.py tests/test_field.py tests/kkt/test_refused.py
 COVERAGE := $(VENV)/bin/python -m coverage
 coverage: $(VENV)/.peers
 	$(COVERAGE) erase

@@ -152,14 +152,15 @@ def solved(capsys, words):
 
 def test_joints_that_mimic_follow_in_every_state(capsys):
     jaw = f"{FIELD / 'mimic_jaw.urdf'} --urdf mimic=coupled"
-    told = solved(capsys, f"{jaw} --q l=0.1 --state qd:l=1 --state tau:0,0")
+    told = solved(capsys, f"{jaw} --q l=0.1 --state qd:l=1 --state tau:l=0,r=0")
     assert told["qdd"] == pytest.approx([8.70547393, -17.41094786])
     for seed in range(5):
         q, qd = (np.array(solved(capsys, f"{jaw} --state random:{seed}")[field]) for field in ("q", "qd"))
         assert q[1] == pytest.approx(-2 * q[0] + 0.1) and qd[1] == pytest.approx(-2 * qd[0])
         assert abs(q[1]) <= 1  # the limits of the one that follows
-    assert main(["solve", *jaw.split(), "--q", "0.1,0.3"]) == 2
-    assert "loop 'r': is open by 0.4" in capsys.readouterr().err
+    for q, gap in (("0.1,0.3", "0.4"), ("r=0.3", "0.79")):
+        assert main(["solve", *jaw.split(), "--q", q]) == 2
+        assert f"loop 'r': is open by {gap}" in capsys.readouterr().err
     assert main(["solve", *jaw.split(), "--state", "qd:1,1"]) == 2
     assert "loop 'r': is torn at 3 (rad/s or m/s)" in capsys.readouterr().err
     tree = kkt.load(str(FIELD / "mimic_jaw.urdf"), mimic="coupled")

@@ -45,8 +45,7 @@ def root_of(text: bytes | str) -> Element:
     if root.tag.startswith("{"):  # of a default namespace, which says nothing here
         space = root.tag[: root.tag.index("}") + 1]
         for element in root.iter():
-            if isinstance(element.tag, str):
-                element.tag = element.tag.removeprefix(space)
+            element.tag = element.tag.removeprefix(space)
     return root
 
 

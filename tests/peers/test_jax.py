@@ -145,6 +145,7 @@ REFUSED = {
     "square_root_abm": lambda: kkt.to_jax(CHAIN, orderings.get("square_root_abm")),
     "about centres of mass, which to_jax does": lambda: kkt.to_jax(CHAIN, orderings.get("crbm_com")),
     "outputs holds 'lambda'; use one of qdd": lambda: kkt.to_jax(CHAIN, ABM, outputs=("qdd", "lambda")),
+    "to_jax: outputs is empty; ask for one of": lambda: kkt.to_jax(CHAIN, ABM, outputs=()),
     "outputs holds 'lam'; did you mean lambda": lambda: kkt.to_jax(kkt.four_bar(), ABM, outputs="lam"),
     "derivatives is 'finite'; use one of": lambda: kkt.to_jax(CHAIN, ABM, derivatives="finite"),
     r"one state at a time; jax\.vmap": lambda: kkt.to_jax(CHAIN, ABM)(MANY, MANY, MANY),

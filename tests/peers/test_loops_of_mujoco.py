@@ -249,6 +249,24 @@ def test_bodies_too_far_apart_for_the_rows_of_a_loop_are_refused(written):
         kkt.load(path)
 
 
+TWICE = "".join(f'<connect body1="coupler" body2="rocker" anchor="{x} 0.1 0"/>' for x in (0.5, 3))
+
+
+@pytest.mark.filterwarnings("ignore::pivotree.kkt.MjcfWarning")
+@pytest.mark.parametrize("at", ["9", "1e308"])
+def test_where_no_position_closes_the_loops_all_rows_stay(written, at):
+    held = f'<joint joint1="c" polycoef="{at} 0 0 0 0"/>'
+    closed, open_ = (kkt.load(written(FOUR_BAR.format(x))).graph["loops"] for x in (TWICE, TWICE + held))
+    assert [x.rows for x in closed] == [2, 1] and sorted(x.rows for x in open_) == [1, 2, 2]
+
+
+@pytest.mark.filterwarnings("ignore::pivotree.kkt.MjcfWarning", "error::pivotree.kkt.LoopWarning")
+def test_a_free_body_with_armature_is_closed_where_mujoco_has_it(written):
+    text = HAND.replace('<freejoint name="free"/>', '<joint name="free" type="free" armature="0.1"/>')
+    tree = kkt.load(written(text.format('<connect body1="box" body2="tip" anchor="0.1 0.2 0.3"/>')))
+    assert kkt.build(tree).loops[0].rows == 3 and "free x" in str(kkt.compile_tree(tree).names)
+
+
 # -- robots of MuJoCo Menagerie ---------------------------------------------------------------------
 
 

@@ -82,7 +82,8 @@ REFUSED = {
     "body 1: field 'M' of equation (4) overflows float16": "solve example3:m1=1e9 --format float16",
     # -- closed loops and contacts
     "option --contact: is empty": "solve chain:3 --contact=",
-    "names no point; write j3@0:0:-0.1": "solve chain:3 --contact j3@1:2",
+    "names no point; write j3@0:0:-0.1": "solve chain:3 --contact j3@1:2:x",
+    "option --contact: 'soft' is no": "solve chain:3 --contact j3,compliance=soft",
     "'plate' is part of the world": "solve plate.urdf --contact upper,plate",
     "option --loops: is empty; give a file": "solve chain:3 --loops=",
     # -- export, tune
