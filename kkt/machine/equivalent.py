@@ -62,6 +62,12 @@ def in_fewer_operations(sequence: PivotSequence) -> PivotSequence:
     return replace(sequence, rules=rules, composites="rigid" if rigid else sequence.composites)
 
 
+def joints_last(sequence: PivotSequence) -> bool:
+    """Whether all pdd and f are eliminated before the first qdd."""
+    kinds = [block[0] for group in sequence.groups for block in group]
+    return "qdd" in kinds and set(kinds[kinds.index("qdd") :]) == {"qdd"}
+
+
 def equivalent(system: System) -> tuple[System, tuple[float, ...]]:
     """A system with other frames and inertias, M (n, 6, 6) among its entries, and what is added to x (nx,).
 
@@ -97,7 +103,10 @@ def equivalent(system: System) -> tuple[System, tuple[float, ...]]:
     _in_the_root(graph, system, R)
     made = build(factored(graph), implicit=system.state.step or None)
     M = np.array([tens.get(name, np.zeros((6, 6))) for name in made.tree.names])
-    entries, pattern = made.entries._replace(M=M), replace(made.pattern, M=M != 0.0)
+    entries = made.entries._replace(M=M)
+    pattern = replace(
+        made.pattern, M=M != 0.0, a=np.ones(len(M), dtype=np.bool_)
+    )  # a body in the bias of points
     configuration = Configuration(tree, system.graph)
     shifts = np.zeros(configuration.size)
     for k in np.flatnonzero(turn).tolist():

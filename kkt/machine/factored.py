@@ -18,17 +18,18 @@ from ..model.fields import Floats
 from ..model.tree import compile_tree, require_graph
 from ..tape.emit import Emitter, mul, mul_symmetric
 
-WAYS = ("shift", "placement", "shift and turn")  # to cut a placement
+WAYS = ("shift", "placement", "shift and turn", "shifts and turn")  # to cut a placement
+ROUNDING = 2e-15  # of lengths
 Poses = list[tuple[str, Floats, Floats]]
 
 
 def factored(tree: nx.DiGraph[Any]) -> nx.DiGraph[Any]:
     """The tree with placements cut into factors where that takes fewer operations.
 
-    Body b then hangs on massless bodies, fixed in b's parent and called (b, "shift"), (b, "turn")
-    or (b, "placement"); names, joints, frames and accelerations of the bodies stay.  Operations of
-    Phi M Phi^T for a full M are compared.  Orders that pivot on M_k refuse massless bodies.  Raises
-    ModelError as :func:`kkt.build` does.
+    Body b then hangs on massless bodies, fixed in b's parent and called (b, "shift"), (b, "turn"),
+    (b, "along") or (b, "placement"); names, joints, frames and accelerations of the bodies stay.
+    Operations of Phi M Phi^T for a full M are compared.  Orders that pivot on M_k refuse massless
+    bodies.  Raises ModelError as :func:`kkt.build` does.
 
     >>> tree = pt.humanoid()
     >>> len(tree), len(pt.factored(tree))
@@ -53,15 +54,25 @@ def factored(tree: nx.DiGraph[Any]) -> nx.DiGraph[Any]:
     return result
 
 
-def _cut(way: str, R: Floats, p: Floats) -> tuple[Poses, Floats, Floats]:
-    """Frames from the parent on, and the placement R, p that is left to the joint."""
-    still, here = np.eye(3), np.zeros(3)
+def _cut(way: str, R: Floats, p: Floats, axis: Floats, size: float) -> tuple[Poses, Floats, Floats]:
+    """Frames from the parent on, and the placement R, p that is left to the joint.
+
+    The second of two shifts is along the joint's ``axis`` (3,), which is not one of the parent's; a length
+    that is but rounding beside ``size`` is 0.
+    """
+    still, here, along = np.eye(3), np.zeros(3), R @ axis
     if way == "placement":
         return [("placement", R, p)], still, here
+    second: Poses = []
+    if way == "shifts and turn" and np.count_nonzero(along) > 1:
+        i = np.abs(along).argmax()
+        far = p[i] / along[i]
+        rest = p - far * along
+        p, second = np.where(np.abs(rest) <= ROUNDING * size, 0.0, rest), [("along", still, far * axis)]
     shift = [("shift", still, p)] if p.any() else []
     if way == "shift":
         return shift, R, here
-    return [*shift, ("turn", R, here)], still, here
+    return [*shift, ("turn", R, here), *second], still, here
 
 
 def _apart(
@@ -69,11 +80,12 @@ def _apart(
 ) -> tuple[nx.DiGraph[Any], dict[Hashable, list[Hashable]]]:
     """A copy where the bodies in ``ways`` hang on factors of their placements, and the factors."""
     compiled = compile_tree(tree)
+    size = float(np.abs(compiled.p).max(initial=0.0))
     result, frames = nx.DiGraph(**tree.graph), dict[Hashable, list[Hashable]]()
     for k, (name, data) in enumerate(tree.nodes(data=True)):
         parent = next(tree.predecessors(name), None)
         if name in ways:
-            parts, R, p = _cut(ways[name], compiled.R[k], compiled.p[k])
+            parts, R, p = _cut(ways[name], compiled.R[k], compiled.p[k], compiled.axis[k, 0], size)
             frames[name] = []
             for part, turn, shift in parts:
                 frame: Hashable = (name, part)

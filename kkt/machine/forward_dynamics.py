@@ -51,8 +51,9 @@ from .checking import (
     sizes_of_pivots,
 )
 from .emission import PIECE
-from .equivalent import in_fewer_operations
+from .equivalent import in_fewer_operations, joints_last
 from .kinematics import entries, kinematics, outside, positions, variables
+from .planar import in_planes
 from .recorder import (
     Recorder,
     ScalarProgram,
@@ -327,9 +328,10 @@ def _from_state(
     for i, shift in enumerate(request.shifts):
         x[i] = x[i] + shift if shift else x[i]
     M = system.entries.M.astype(object) if request.shifts else None
+    points = bool(request.shifts) and not set(request.outputs) & set(DERIVED)
     with np.errstate(all="ignore"):
         step, loops = system.state.step, system.loops
-        return x, qd, entries(configuration, x, qd, tau, pushed, request.frames, step, loops, M)
+        return x, qd, entries(configuration, x, qd, tau, pushed, request.frames, step, loops, M, points)
 
 
 def _residual(system: System, configuration: Configuration, request: Request, given: int) -> ScalarProgram:
@@ -488,6 +490,8 @@ def programs_of(
     sequence = as_sequence(order, system.structure)
     if request.shifts:
         sequence = in_fewer_operations(sequence)
+        if joints_last(sequence) and not set(request.outputs) & set(DERIVED):
+            request = replace(request, bias="inverse_dynamics")
     name = _content(system, sequence, chosen, request)
     kept = store.read(name)
     if kept is not None:
@@ -521,6 +525,8 @@ def _trace(
             f"in any state {error}, so that a pivot is zero for {chosen.name}",
             "use another order or format, such as abm in float64",
         ) from None
+    if request.shifts:
+        found = tuple(in_planes(program, recorder_for(chosen, program.inputs)) for program in found)
     stages = tuple(Stage(program, program) for program in found)
     if isinstance(chosen, Hardware):
         formats = (chosen, get_format("float64"), chosen)

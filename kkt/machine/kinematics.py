@@ -16,8 +16,10 @@ from ..model.loops import Loop, turned
 from ..model.rotations import from_quaternion
 from ..model.spatial import (
     Array,
+    cross,
     force_transform,
     levels,
+    lift,
     matmul,
     matvec,
     rotation,
@@ -47,13 +49,14 @@ def entries(
     step: float = 0.0,
     loops: Sequence[Loop] = (),
     M: Array | None = None,
+    points: bool = False,
 ) -> Entries:
     """The entries of (4) as arrays of objects: traced numbers, or floats where they are constant.
 
     x (nx,) configuration numbers, qd and tau (N,), wrench (n, 6) on each body at its joint origin,
     in its own frame; ``step`` [s] is that of an implicit step.  With ``frames`` "world" all of (4)
     is written in the world's directions, including the frames of ``loops``.  ``M`` (n, 6, 6) are inertias
-    in the place of those of the bodies' masses.
+    in the place of those of the bodies' masses; with ``points`` pdd are those of :func:`of_points`.
     """
     tree = configuration.tree
     R, p, subspaces, joint_bias = kinematics(configuration, x, qd)
@@ -76,7 +79,11 @@ def entries(
     Phi = force_transform(R, p)
     rates = joint_rates(S, owner, column, qd, tree.n)
     gravity = tree.gravity.astype(object)
-    a, b = bias(tree.parent, M, Phi, rates, joint_bias, wrench, gravity)
+    if points:
+        a, b = of_points(tree.parent, M, R, p, rates, joint_bias)
+        lift(a, tree.parent, Phi, gravity)
+    else:
+        a, b = bias(tree.parent, M, Phi, rates, joint_bias, wrench, gravity)
     held = closures(tree, R, p, positions(configuration, x), loops) if loops else ()
     v = velocities(tree.parent, Phi, rates) if loops else rates
     rows = constraint_rows(held, v, gravity, _constants)
@@ -86,6 +93,24 @@ def entries(
     tau = tau - at.resistance(qd, step, _constants)
     diagonal = at.diagonal(step, _constants) if at.own(step).any() else np.zeros(0)
     return Entries(M, Phi, S, a, b, tau, *rows, diagonal)
+
+
+def of_points(
+    parent: Array, M: Array, R: Array, p: Array, rates: Array, joint_bias: Array
+) -> tuple[Array, Array]:
+    """a and b (n, 6) where pdd has the accelerations of the bodies' origins, with the same qdd and f.
+
+    They are those of (4) and w x v more (Featherstone 2008, section 2.11), so that of velocities only
+    the angular ones w enter: b is (w x J w, w x (w x h)), no wrench, and a takes from the parent
+    w x (w x p).
+    """
+    w, turning, sliding = velocities(parent, R, rates[:, :3]), rates[:, :3], rates[:, 3:]
+    above = np.where((parent >= 0)[:, None], w[parent], 0.0)
+    linear = matvec(transpose(R), cross(above, cross(above, p))) + cross(w + (w - turning), sliding)
+    moment = cross(w, matvec(M[:, :3, :3], w))
+    force = cross(w, cross(w, M[:, (2, 0, 1), (4, 5, 3)]))
+    a = np.concatenate([cross(w, turning), linear], axis=1) + joint_bias
+    return a, np.concatenate([moment, force], axis=1)
 
 
 def _constants(x: Array) -> Array:
