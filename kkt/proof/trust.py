@@ -108,6 +108,8 @@ def decimal_ball(ball: Any, digits: int) -> DecimalBall:
 
 
 def ball_of(x: Any) -> Any:
+    if isinstance(x, float | np.floating):  # most are
+        return flint.arb(float(x))
     if isinstance(x, flint.arb):
         return x
     if isinstance(x, Fraction):
@@ -116,15 +118,15 @@ def ball_of(x: Any) -> Any:
         return flint.arb(x.real) + flint.arb(x.imag)
     if hasattr(x, "_mpf_"):  # mpmath
         return flint.arb(x)
-    if isinstance(x, float | np.floating) or not hasattr(x, "as_integer_ratio"):
-        return flint.arb(float(x))
-    return ball_of(Fraction(*x.as_integer_ratio()))  # a user's number
+    if hasattr(x, "as_integer_ratio"):  # a user's number
+        return ball_of(Fraction(*x.as_integer_ratio()))
+    return flint.arb(float(x))
 
 
 def distance(x: Any, y: Any) -> float:
     """|x - y| at most; 0 for a fraction that lies in the ball y, since both are exact."""
     difference = ball_of(x) - y
-    if isinstance(x, Fraction) and 0 in difference:
+    if 0 in difference and isinstance(x, Fraction):
         return 0.0
     return magnitude(difference)
 
