@@ -249,7 +249,7 @@ class PairPivot:
         w = self.write
         if o1 == o2:
             square = w.mul(w.t(c1.get(z)), w.mul(self.X, c1.get(z)), symmetric=True)
-            if not (c1.get(x) and c1.get(z)):
+            if x not in c1 or z not in c1:
                 return w.neg(square)
             once = w.mul(w.t(c1.get(x)), c1.get(z))
             return w.mirror(w.sub(w.add(once, w.t(once)), square))
@@ -266,15 +266,15 @@ class PairPivot:
 
         They are coupled through z with each other and with those through x; never x with x.
         """
-        through = [o for o, c in C.items() if c.get(self.blocks[1])]
-        beside = [o for o, c in C.items() if not c.get(self.blocks[1])]
+        through = [o for o, c in C.items() if self.blocks[1] in c]
+        beside = [o for o, c in C.items() if self.blocks[1] not in c]
         yield from itertools.combinations_with_replacement(through, 2)
         yield from itertools.product(through, beside)
 
     def _width(self, c: Column) -> int:
         """Columns of a coupled block, the same in both rows."""
-        ref = c.get(self.blocks[0]) or c.get(self.blocks[1])
-        return self.write.shape(ref)[1] if ref else 0
+        ref = next(iter(c.values()))
+        return self.write.shape(ref)[1] if ref is not None else 0
 
     def inverse(self) -> dict[tuple[int, int], Ref | None]:
         """A^-1 itself, block by block."""
@@ -299,7 +299,7 @@ class DensePivot:
 
     def _stack(self, c: Column) -> Ref | None:
         w = self.write
-        known = [ref for ref in c.values() if ref]
+        known = [ref for ref in c.values() if ref is not None]
         if not known:
             return None
         return w.stack([c.get(b) for b in self.blocks], self.sizes, w.shape(known[0])[1])

@@ -6,6 +6,7 @@ A program depends on the tree and the sequence of pivots only, never on a number
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -183,7 +184,7 @@ class Program:
             counts -= np.fromiter((found.count(None) for found in args), np.int64, len(args))
         out = np.fromiter(map(attrgetter("out"), self.instructions), np.int64, len(args))
         first = np.concatenate([[0], np.cumsum(counts)])
-        return Operands(out, first, np.fromiter(refs, np.int64, len(refs)))
+        return Operands(out, first, np.array(array("q", refs)))
 
 
 class Operands(NamedTuple):

@@ -27,7 +27,7 @@ from ..arithmetic.formats import Chunk
 from ..base.compiled import interpreted
 from ..base.errors import SizeError
 from ..matrix.blocks import Block
-from ..matrix.entries import LETTERS, RIGHT_HAND_SIDE
+from ..matrix.entries import LETTERS
 from ..model.spatial import skew
 from ..program.program import Instruction, Program, Ref
 from . import emit, rigid, rotations
@@ -37,8 +37,7 @@ from .inputs import InputSlots
 
 SHARED = 128  # entries of operands up to which templates are kept for other tapes
 PLAIN = ("mul", "add", "inner", "forward", "solve", "mirror")  # whose operands say all
-# of the matrix of (4), whose slots are the same in all programs of a robot; a residual is another right side
-BLOCKS = {*LETTERS, "H"}.difference(RIGHT_HAND_SIDE)
+BLOCKS = {*LETTERS, "H"}  # of (4), whose slots are the same in all programs of a robot
 NONE = -3  # a state that is not known yet
 LARGEST = 24  # rows of a factor that is a template; a larger one is written in place
 
@@ -348,9 +347,12 @@ class Patterns:
 
     def _states(self) -> Scalars:
         """Where each instruction begins to look for its template; LARGE for a large factor, or INPUT."""
-        kinds = [*map(attrgetter("op", "symmetric"), self.program.instructions)]
-        states = {kind: self.known.operation(*kind, ()) if kind[0] in PLAIN else NONE for kind in set(kinds)}
-        found = np.fromiter(map(states.__getitem__, kinds), np.int64, len(kinds))
+        ops = [*map(attrgetter("op"), self.program.instructions)]
+        mirrored = np.fromiter(map(attrgetter("symmetric"), self.program.instructions), np.bool_, len(ops))
+        rows = dict.fromkeys(set(ops), len(PLAIN)) | {op: row for row, op in enumerate(PLAIN)}
+        states = [[self.known.operation(op, symmetric, ()) for symmetric in (False, True)] for op in PLAIN]
+        chosen = np.fromiter(map(rows.__getitem__, ops), np.int64, len(ops))
+        found = np.array([*states, [NONE, NONE]])[chosen, mirrored.astype(np.int64)]
         for place in np.flatnonzero(found == NONE).tolist():
             found[place] = self._state(self.program.instructions[place])
         return found
