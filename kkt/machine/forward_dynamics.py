@@ -53,7 +53,6 @@ from .checking import (
 from .emission import PIECE
 from .equivalent import in_fewer_operations, joints_last
 from .kinematics import entries, kinematics, outside, positions, variables
-from .planar import in_planes
 from .recorder import (
     Recorder,
     ScalarProgram,
@@ -525,8 +524,6 @@ def _trace(
             f"in any state {error}, so that a pivot is zero for {chosen.name}",
             "use another order or format, such as abm in float64",
         ) from None
-    if request.shifts:
-        found = tuple(in_planes(program, recorder_for(chosen, program.inputs)) for program in found)
     stages = tuple(Stage(program, program) for program in found)
     if isinstance(chosen, Hardware):
         formats = (chosen, get_format("float64"), chosen)
