@@ -255,7 +255,8 @@ def column(e: Emitter, A: Scalars, k: int, gain: bool) -> Column:
     By gain the column becomes that of L, else it stays c = L d.
     """
     below = k + 1 + np.flatnonzero(A[k + 1 :, k])
-    i, j = np.tril_indices(len(below))
+    i = np.repeat(np.arange(len(below)), np.arange(1, len(below) + 1))
+    j = np.arange(len(i)) - i * (i + 1) // 2
     c, d = A[below, k], A[k, k]
     L = e.div(c, d) if gain else c
     update = e.mul(L[i], c[j]) if gain else e.div(e.mul(c[i], c[j]), d)
@@ -308,24 +309,21 @@ def _unshared(emitter: Emitter, new: Scalars, column: Scalars) -> Scalars:
 
     A factor c/d times an entry 1 is such a result; but each entry needs a slot of its own.
     """
-    slots = np.abs(new)
-    first = np.zeros(len(new), dtype=bool)
-    first[np.unique(slots, return_index=True)[1]] = True
-    shared = (slots >= emitter.first) & (slots < emitter.first + emitter.count)
-    shared &= ~first | np.isin(slots, np.abs(column))
-    if shared.any():
-        x = new[shared]
-        copies = emitter.copy(x)
+    result, of_column = np.abs(new) - emitter.first, np.abs(column) - emitter.first
+    inside = np.flatnonzero((result >= 0) & (result < emitter.count))
+    owner = np.full(emitter.count, -1)  # the first entry that each result stands for
+    owner[result[inside[::-1]]] = inside[::-1]
+    owner[of_column[(of_column >= 0) & (of_column < emitter.count)]] = -1
+    shared = inside[owner[result[inside]] != inside]
+    if shared.size:
         new = new.copy()
-        new[shared] = np.sign(x) * copies
+        new[shared] = np.sign(new[shared]) * emitter.copy(new[shared])
     return new
 
 
 def _renumbered(x: NDArray[Any], home: Scalars, scratch: int) -> Scalars:
     inside = (x >= scratch) & (x < scratch + len(home))
-    out = x.copy()
-    out[inside] = home[x[inside] - scratch]
-    return out
+    return np.where(inside, home.take(x - scratch, mode="clip"), x)
 
 
 def _substituted(e: Emitter, F: Scalars, C: Scalars, gain: bool, whole: bool) -> Scalars:
