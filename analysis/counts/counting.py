@@ -77,11 +77,11 @@ class Counted:
 def _met(patterns: Patterns) -> dict[int, Met]:
     """What the instructions of a program were lowered from and to, by their values."""
     # the sign of a slot decides between + and -, which cost alike
-    told = [(c.shape, np.maximum(c, -c * (c == -2)).tobytes()) for c in patterns.known.codes]
-    found = {}
+    found, known = {}, patterns.known
+    told = [(c.shape, np.maximum(c, -c * (c == -2)).tobytes()) for c in known.codes]
     for place in np.flatnonzero(patterns.program.kept).tolist():
         i = patterns.program.instructions[place]
-        args = tuple(told[patterns.variant(ref)] for ref in i.args if ref is not None)
+        args = tuple(told[known.variant(patterns.pattern, ref)] for ref in i.present)
         found[i.out] = Met(args, told[patterns.pattern[i.out]])
     return found
 

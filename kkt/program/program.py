@@ -27,10 +27,7 @@ Places = NDArray[np.int64]
 
 
 class Ref(int):
-    """A use of a value: 4 times its number, and 1 where it is transposed, and 2 with the other sign.
-
-    Whole numbers, since a program has hundreds of thousands, which arrays take as they are.
-    """
+    """A use of a value, as arrays take it: 4 times its number, + 1 if transposed, + 2 with the other sign."""
 
     __slots__ = ()
 

@@ -247,9 +247,9 @@ class Known:
             self.variants[len(self.codes) - 1, 0] = len(self.codes) - 1
         return self._known[key]
 
-    def variant(self, own: int, ref: Ref) -> int:
-        """The pattern of a reference to a value of pattern ``own``: transposed, negated."""
-        kind = ref & 3
+    def variant(self, pattern: NDArray[np.int64], ref: Ref) -> int:
+        """The pattern of a reference, by those of all values: transposed, negated."""
+        own, kind = int(pattern[ref.value]), ref & 3
         if self.variants[own, kind] < 0:
             codes = self.codes[own].T if ref.transposed else self.codes[own]
             self.variants[own, kind] = self.number(codes.astype(np.int64) * ref.sign)
@@ -283,10 +283,6 @@ class Patterns:
     def large(self) -> NDArray[np.bool_]:
         """(instructions,) those that are factors that :func:`large_factor` writes."""
         return self._first == kernels.LARGE
-
-    def variant(self, ref: Ref) -> int:
-        """The pattern of a reference: transposed, negated."""
-        return self.known.variant(int(self.pattern[ref.value]), ref)
 
     def runs(self, keep: NDArray[np.bool_], most: int) -> Iterator[tuple[Scalars, Scalars]]:
         """The instructions to ``keep``, without inputs: their places, and numbers of their templates.
@@ -377,7 +373,7 @@ class Patterns:
     def _meet(self, place: int) -> None:
         """Write a template, which tapes share where its blocks are small, and keep its result's pattern."""
         i, known = self.program.instructions[place], self.known
-        patterns = [self.variant(ref) for ref in i.args if ref is not None]
+        patterns = [known.variant(self.pattern, ref) for ref in i.args if ref is not None]
         if i.op == "divide":
             patterns.append(int(self.pattern[self.wholes[i.info[0]]]))
         state = known.follow(int(self._first[place]), patterns)
@@ -393,7 +389,7 @@ class Patterns:
     def _meet_large(self, i: Instruction) -> list[int]:
         (ref,) = i.args
         assert ref is not None
-        A = np.tril(_local(self.known.codes[self.variant(ref)], 2))
+        A = np.tril(_local(self.known.codes[self.known.variant(self.pattern, ref)], 2))
         place = 2 + A.size + np.arange(A.size).reshape(A.shape)
         gain, counts = self.program.gain, [0] * len(A)
         for k, op, *_ in large_factor(A, place, place + A.size, 2 + 3 * A.size, gain):
@@ -488,10 +484,8 @@ class Lowering(Patterns):
         return values.entries[first : first + shape[0] * shape[1]].astype(np.int64).reshape(shape)
 
     def take(self, ref: Ref) -> Scalars:
-        array = self.value(ref.value)
-        if ref.transposed:
-            array = array.T
-        return array if ref.sign > 0 else -array
+        array = ref.sign * self.value(ref.value)
+        return array.T if ref.transposed else array
 
     def solved(self, found: Mapping[Block, Ref]) -> dict[Block, Scalars]:
         """Scalars of unknowns, once the program has been written."""
