@@ -86,11 +86,8 @@ def given_values(tree: nx.DiGraph[Any], options: argparse.Namespace, start: Vect
             for item in text.split(","):
                 joint, equals, value = (part.strip() for part in item.partition("="))
                 if not equals:
-                    raise kkt.ModelError(
-                        where,
-                        f"{item.strip()!r} has no name",
-                        "give every number a name, as in elbow=0.3, or none",
-                    )
+                    what = f"{item.strip()!r} has no name"
+                    raise kkt.ModelError(where, what, "give every number a name, as in elbow=0.3, or none")
                 named.append((joint, _number(where, value)))
             found[field] = _named(tree, where, field, named, (start or {}) | found)
         else:

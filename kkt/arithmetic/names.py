@@ -44,11 +44,8 @@ def read(name: str) -> Format:
     if base in ("float64", "float32") and suffix == "nearest":
         return FIXED[base]
     if base == "float64":
-        raise FormatError(
-            f"format {name!r}",
-            "float64 rounds to nearest only",
-            "use at most 25 bits for another mode, such as float32:up",
-        )
+        what = "float64 rounds to nearest only"
+        raise FormatError(f"format {name!r}", what, "use at most 25 bits for another, such as float32:up")
     from .binary import by_name
 
     found = by_name(name)
@@ -63,11 +60,8 @@ def _digits(name: str, kind: str, digits: str) -> Format:
     except ValueError:
         asked = 0
     if not 1 <= asked <= MAX_DIGITS:
-        raise FormatError(
-            f"format {name!r}",
-            f"{digits!r} is no number of digits",
-            f"use 1 to {MAX_DIGITS}, as in {kind}:50",
-        )
+        what = f"{digits!r} is no number of digits"
+        raise FormatError(f"format {name!r}", what, f"use 1 to {MAX_DIGITS}, as in {kind}:50")
     return Digits(f"{kind}:{asked}", kind, asked)
 
 

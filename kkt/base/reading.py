@@ -41,9 +41,9 @@ def read_bytes(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
 
 
 def read_text(path: str | os.PathLike[str], most: int = MOST_BYTES) -> str:
-    """The text of a plain file in UTF-8.  Raises UnreadableError."""
+    """The text of a plain file in UTF-8, without a byte order mark.  Raises UnreadableError."""
     try:
-        return read_bytes(path, most).decode("utf-8")
+        return read_bytes(path, most).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UnreadableError(f"is not text in UTF-8 (byte {error.start + 1})") from None
 

@@ -111,8 +111,8 @@ def _told(closure: Closure, lost: list[int]) -> ModelError:
     remedy = f"keep rows={kept}" if kept else "leave it out"
     if loop.point and kept:
         remedy = f"leave out the direction{'s' * (len(lost) > 1)}"
-    own = "in the call or the file of --loops that makes it"
-    where = "--contact BODY,compliance=1e-6" if loop.point else own
+    contact = "--contact BODY,compliance=1e-6, or " if loop.point else ""
+    where = f"{contact}in the call or the file of --loops that makes it"
     return ModelError(
         f"loop {loop.name!r}",
         f"{what} from its other rows, the tree's joints and the loops before it, in this state",

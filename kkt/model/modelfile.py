@@ -48,6 +48,8 @@ SCHEMA = "pivotree-model/1"
 WITH_TERMS = "pivotree-model/2"  # may hold the terms of joints, one or N_k numbers each, and loops
 LOOPS_SCHEMA = "pivotree-loops/1"
 EXTRAS = ("bias", "wrench")  # optional keys of a body, 6 numbers each
+OF_BODIES = ("name", "parent", *("R", "p", "S", "mass", "com", "inertia_com"), *EXTRAS, *TERMS, "rest")
+OF_FILES = ("schema", "name", "gravity", "bodies", "velocity", "effort", "loops", "expected")
 FIELDS = ("bodies", "R", "p", "C", "free", "point", "baumgarte", "compliance", "numbers", "name")  # of a loop
 
 
@@ -223,6 +225,7 @@ def _document(file: str, what: str, *schemas: str) -> dict[str, Any]:
 
 def _tree(document: dict[str, Any]) -> nx.DiGraph[Any]:
     bodies = document.get("bodies")
+    _known("", document, OF_FILES, ())
     if not isinstance(bodies, list) or not bodies:
         raise ModelError("field 'bodies' is empty or no list", remedy="give at least one body")
     name = document.get("name", "tree")
@@ -271,6 +274,7 @@ def _body(tree: nx.DiGraph[Any], place: str, body: dict[str, Any], terms: bool) 
     if not isinstance(name, str) or not name:
         raise ModelError(place, f"field 'name' is {name!r}", "give a text")
     where = f"body {name!r}"
+    _known(where, body, OF_BODIES, ())
 
     def field(key: str, shape: tuple[int, ...]) -> Floats:
         return checked(where, key, body.get(key), shape, _or_letters(body.get(key)))

@@ -120,11 +120,8 @@ class PivotSequence:
             if not fits:
                 raise OrderError(where, f"{what} {value!r}", remedy)
         if self.rules.symmetry != "mirrored" and self.composites in TEN:
-            raise OrderError(
-                where,
-                f"composites {self.composites!r} are ten numbers, which have no second triangle",
-                "leave symmetry out, or give composites 'counted'",
-            )
+            what = f"composites {self.composites!r} are ten numbers, which have no second triangle"
+            raise OrderError(where, what, "leave symmetry out, or give composites 'counted'")
 
 
 OrderFunction = Callable[[Structure], "PivotSequence | Iterable[Any]"]

@@ -97,11 +97,8 @@ def _parents(parent: ArrayLike) -> NDArray[np.int64]:
     outside = np.flatnonzero((up < -1) | (up >= len(up)))
     if outside.size:
         k = int(outside[0])
-        raise ModelError(
-            "tree",
-            f"field 'parent' holds {up[k]} at {k}",
-            f"give an index from 0 to {len(up) - 1}, or -1 for a root",
-        )
+        what = f"field 'parent' holds {up[k]} at {k}"
+        raise ModelError("tree", what, f"give an index from 0 to {len(up) - 1}, or -1 for a root")
     reached = breadth_first(up)[0]
     if len(reached) < len(up):
         lost = int(np.setdiff1d(np.arange(len(up)), reached)[0])

@@ -162,11 +162,8 @@ def inertia_slots(system: System, tape: Tape) -> Scalars:
     N = int(offset[-1])
     matrix = np.zeros((N, N), dtype=np.int64)
     if N and tape.inertia is None:
-        raise OrderError(
-            f"order {tape.program.name!r}",
-            "does not leave all qdd to the end, so that no joint-space inertia appears",
-            "use crbm",
-        )
+        what = "does not leave all qdd to the end, so that no joint-space inertia appears"
+        raise OrderError(f"order {tape.program.name!r}", what, "use crbm")
     if tape.inertia is not None:
         at = [
             np.arange(offset[k], offset[k + 1])

@@ -77,11 +77,8 @@ def run(options: argparse.Namespace) -> int:
     for name in names:
         order_of(name)
     if options.project and not looped:
-        raise kkt.PivotreeError(
-            "option --project",
-            "is for closed loops and contacts, and this model has none",
-            "leave it out, or give some with --contact or --loops",
-        )
+        what = "is for closed loops and contacts, and this model has none"
+        raise kkt.PivotreeError("option --project", what, "leave it out, or give --contact or --loops")
     manifold = None
     if looped:
         if not options.project:

@@ -122,7 +122,6 @@ REFUSED = {
     ),
     # -- simulate
     "integrator 'euler': is unknown; use": "simulate chain:2 --integrator euler",
-    "option --eps: is 0.0; give a number above 0": "simulate chain:2 --eps 0",
     "integrator: steps is 0; give 1 or more": "simulate chain:2 --integrator cash_karp,steps=0",
     "integrator: state is 'float16'; use float64 or": "simulate chain:2 --integrator cash_karp,state=float16",
     "integrator: clock is Cash-Karp's alone": "simulate chain:2 --integrator RK45,clock=float32",

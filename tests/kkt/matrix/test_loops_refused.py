@@ -79,7 +79,7 @@ def test_loops_that_are_wrong_are_told_in_one_sentence(given, told):
 
 @pytest.mark.parametrize("loops", [[1], kkt.contact("rocker", (0, 0, 0), (1, 0, 0))])
 def test_loops_that_are_no_list(loops):
-    with pytest.raises(kkt.ModelError, match="loops: give a list of"):
+    with pytest.raises(kkt.ModelError, match="loops: no list is given; give one of"):
         kkt.build(four_bar(1.0)[0], loops=loops)
 
 
