@@ -56,11 +56,8 @@ class Mixed(Format):
     def __post_init__(self) -> None:
         for part in self.parts:
             if not isinstance(part, Binary | Hardware):
-                raise FormatError(
-                    f"format {self.name!r}",
-                    f"{part.name} cannot be mixed",
-                    "use float64 and formats of at most 25 bits",
-                )
+                what = f"{part.name} cannot be mixed"
+                raise FormatError(f"format {self.name!r}", what, "use float64 and formats of at most 25 bits")
 
     @property
     def parts(self) -> tuple[Format, ...]:

@@ -67,10 +67,8 @@ def expanded(file: str, packages: Mapping[str, str] = NONE, arguments: Mapping[s
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     tool = shutil.which("xacro", path=places)
     if tool is None:
-        raise ModelError(
-            "is a xacro file, and no xacro is installed",
-            remedy="pip install xacro, or expand it elsewhere (xacro in.xacro > out.urdf)",
-        )
+        instead = "pip install xacro, or expand it elsewhere (xacro in.xacro > out.urdf)"
+        raise ModelError("is a xacro file, and no xacro is installed", remedy=instead)
     for name, folder in packages.items():
         if not os.path.isdir(folder):
             raise ModelError(f"package {name!r}", f"{folder} is no folder", "give that of the package")
@@ -128,14 +126,20 @@ def root_element(
     return robot
 
 
+ONCE = ("inertial", "parent", "child", "origin", "axis", "mimic", "limit", "dynamics")
+
+
 def name_of(what: str, element: Element, taken: Any) -> str:
-    """The name of a link or joint.  Raises ModelError for no name, or one that is taken."""
+    """The name of a link or joint.  Raises ModelError for no name, one taken, and elements given twice."""
     name = element.get("name")
     if not name:
         raise ModelError(f"a <{what}> after {len(taken)} others", "field 'name' is missing", "give one")
     check_names((name,), what)
     if name in taken:
         raise ModelError(f"{what} {name!r}", "name is used twice", f"every {what} needs its own")
+    for tag in ONCE:
+        if len(element.findall(tag)) > 1:
+            raise ModelError(f"{what} {name!r}", f"<{tag}> is given twice", "leave one")
     return name
 
 
@@ -441,11 +445,9 @@ class _Reader:
             parts[joint.child] = [(mass, eye, zero)]
             _add(tree, joint, body, R, p)
         if not parts:
-            raise ModelError(
-                f"link {self.root!r}",
-                "no body is left, all links being fixed to the world",
-                "give it a joint that moves, or let its base float (--urdf floating, or floating=True)",
-            )
+            what = "no body is left, all links being fixed to the world"
+            instead = "give it a joint that moves, or let its base float (--urdf floating, or floating=True)"
+            raise ModelError(f"link {self.root!r}", what, instead)
         for name, pieces in parts.items():
             whole = combine(pieces)
             tree.nodes[name].update(mass=whole.mass, com=whole.com, inertia=whole.inertia)

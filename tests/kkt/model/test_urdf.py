@@ -216,10 +216,8 @@ TWO = link("w") + link("a")
         (link("w") + link("a", "-1") + joint("j", "w", "a"), "link 'a': field 'mass' is -1; giv"),
         (link("w") + link("a", "nan") + joint("j", "w", "a"), "'mass' is 'nan'; give a finite"),
         (link("w") + link("a", moments="1 1 b") + joint("j", "w", "a"), "'inertia izz' is 'b'"),
-        (
-            link("w") + '<link name="a"><inertial><mass value="1"/></inertial></link>',
-            "link 'a': field 'inertia ixx' is missing",
-        ),
+        (link("a") + '<link name="b"><inertial><mass value="1"/></inertial></link>', "'inertia ixx' is mis"),
+        (TWO + joint("j", "w", "a", inside='<axis xyz="0 0 1"/>' * 2), "'j': <axis> is given twice; leave"),
         ("<link/>", "a <link> after 0 others: field 'name' is missing"),
         (TWO + '<joint name="j" type="fixed"/>', "joint 'j': field 'parent link' is missing"),
         (link("w"), "no body is left"),
