@@ -22,8 +22,8 @@ from .data import explorer_data
 
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+)\.mjs";$', re.M)
 _EXPORT = re.compile(r"^export ((?:const|class|function\*?|async function) (\w+))", re.M)
-# Comments, also those behind code, which no quote follows; indentation; empty lines.
-_SPARED = re.compile(r"^ *//.*\n| +// [^\"'`\n]*$|^ +|^\n", re.M)
+# Comments, also behind code where no quote follows; indentation; empty lines; semicolons before a brace.
+_SPARED = re.compile(r"^ *//.*\n| +// [^\"'`\n]*$|^ +|^\n|;$(?=\n *\})", re.M)
 # The heading is painted before the script does its work; where no frame of the screen comes, as for
 # what is out of sight, it starts all the same.
 _START = (
@@ -34,7 +34,7 @@ _START = (
     "requestAnimationFrame(() => setTimeout(begin));\n"
     "setTimeout(begin, 1000);"
 )
-_SPARED_STYLE = re.compile(r"/\*.*?\*/|^\s+|(?<=[;{},:])\s+", re.M | re.S)
+_SPARED_STYLE = re.compile(r"/\*.*?\*/|^\s+|(?<=[;{},:])\s+|;?\s+(?=[{}])", re.M | re.S)
 POLICY = "default-src 'none'; {}; img-src data: blob:; base-uri 'none'; form-action 'none'"
 
 

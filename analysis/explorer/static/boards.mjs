@@ -63,7 +63,7 @@ export class Boards {
     const { main, mirrors, node } = this;
     node.classList.toggle("more", mirrors.length > 0);
     this.width = node.clientWidth;
-    const narrow = (globalThis.innerWidth || 900) < 620; // as in the stylesheet
+    const narrow = (globalThis.innerWidth || 900) < 700; // as in the stylesheet
     const across = narrow ? 1 : Math.min(mirrors.length + 1, 2);
     const room = (this.width - GAP * (across - 1)) / across;
     const top = (node.closest(".main") ?? node).getBoundingClientRect().top + (globalThis.scrollY || 0);

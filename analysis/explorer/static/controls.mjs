@@ -69,7 +69,7 @@ export class Controls {
     if (data.bodies > 3 && !plain) fields.push(this.fold.node);
     this.sliders = data.frames ? sliders(explorer) : null;
     const zoom = (text, title, by) => button(text, title, () => explorer.zoom(by), { class: "small" });
-    const view = h("div", { class: "check row" }, zoom("−", "Smaller matrix ([)", -1), zoom("+", "Larger matrix (])", 1));
+    const view = h("div", { class: "field" }, h("span", {}, "Zoom"), h("div", { class: "row" }, zoom("−", "Smaller matrix ([)", -1), zoom("+", "Larger matrix (])", 1)));
     this.node = h("div", { class: "controls" }, ...fields, ...(this.sliders?.nodes ?? []), view);
   }
 

@@ -68,7 +68,7 @@ class Explorer extends Actions {
     const heard = options.hash ? document : this.root;
     heard.addEventListener("keydown", (event) => this._key(event), { signal });
     listenForFiles(this, signal);
-    this.resizing = new ResizeObserver(() => this._resized());
+    this.resizing = new ResizeObserver(() => Math.abs(this.boards.node.clientWidth - this.boards.width) > 1 && this.draw());
     this.resizing.observe(this.boards.node);
     if (options.hash) addEventListener("hashchange", () => this._fromHash(), { signal });
     if (options.hash && this._fromHash()) return;
@@ -142,7 +142,7 @@ class Explorer extends Actions {
     this.help = helpDialog(this.session.engine.graph.plain);
     const panels = [this.block, this.numbers, this.listing, this.checkpoints, this.exports];
     const beside = h("div", { class: "beside" }, this.robot?.node, this.views.node);
-    const left = h("div", { class: "left" }, this.boards.node, beside, this.legend.node);
+    const left = h("div", { class: "left" }, this.boards.node, this.legend.node, beside);
     this.root = h(
       "div",
       { class: "pivotree", "data-theme": "auto" },
@@ -164,7 +164,7 @@ class Explorer extends Actions {
     const help = button("?", "Help and keys", () => this.act("help"));
     const robot = `The equations of motion of ${model} (${size}) as one matrix of blocks`;
     const matrix = `The symmetric matrix ${model} (${plural(bodies, "block")}, ${plural(dof, "unknown")})`;
-    const told = `${this.session.engine.graph.plain ? matrix : robot}. Every order of eliminating it gives the same answer; what is filled in, what it costs and how many digits survive differ.`;
+    const told = `${this.session.engine.graph.plain ? matrix : robot}. Every order of eliminating it gives the same answer; fill, cost and lost digits differ.`;
     const title = h("div", {}, h("h1", {}, "In which order would you eliminate?"), para("soft about", told));
     const story = this.data.story
       ? button("Seven scenes", "Seven scenes, from three numbers a body to your robot", () => this._scene(0), { class: "to-story" })
@@ -281,10 +281,6 @@ class Explorer extends Actions {
   }
 
   // -- drawing ----------------------------------------------------------------------------------
-
-  _resized() {
-    if (Math.abs(this.boards.node.clientWidth - this.boards.width) > 1) this.draw();
-  }
 
   // ``later``: the rest follows once the matrix and the order are seen.
   draw(later = false) {

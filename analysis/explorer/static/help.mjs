@@ -58,8 +58,8 @@ export function helpDialog(plain) {
     { "aria-label": "Help" },
     h("h2", {}, "Elimination by hand"),
     para("", `${matrix} Pick a block on the diagonal and it is eliminated: every pair of its neighbours is coupled, and what was zero between them is filled in.${pair} What cannot be a pivot is refused, with the reason.`),
-    para("", "A bracket holds several blocks that are eliminated together: its own block is inverted by itself, then meets its neighbours, and the update is added last. In exact numbers brackets change nothing; in a number format they decide which digits survive."),
-    para("", "Numbers are computed on this page, beside a certified answer. Digits lost in a block are those by which it differs from a run in float64, relative to its largest entry."),
+    para("", "A bracket holds blocks that are eliminated together: its own block is inverted, then meets its neighbours. In exact numbers brackets change nothing; in a number format they decide which digits survive."),
+    para("", "Digits lost in a block are those by which it differs from a run in float64, relative to its largest entry."),
     h("dl", {}, ...told.flatMap(([key, text]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)])),
     button("Close", "Close help", () => dialog.close()),
   );

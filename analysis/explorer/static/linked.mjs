@@ -110,6 +110,6 @@ export function eliminationScene(engine, labels, width, height) {
       items.push({ t: "tex", x, y: py(k), tex, size: 10, c: "soft" });
     });
   if (!order.length)
-    items.push(text(width / 2, height / 2, "no pivot yet", 12, { c: "soft", anchor: "middle" }));
-  return { width, height, items, nodes: members.map((m, k) => [px(k), py(k), m.pivot]), r: small };
+    items.push(text(width / 2, 15, "no pivot yet", 12, { c: "soft", anchor: "middle" }));
+  return { width, height: members.length ? height : 30, items, nodes: members.map((m, k) => [px(k), py(k), m.pivot]), r: small };
 }

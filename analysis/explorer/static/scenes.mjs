@@ -6,10 +6,10 @@ export const SCENES = [
     title: "Three sliders, nine equations",
     lesson: ["1_matrix", "Lesson 1"],
     text: [
-      "Slider 1 rides on slider 2, that one on 3, and 3 on a rail. Each has three unknowns: {pdd=}; {qdd=}; {f=}. And it brings three equations, a row each.",
-      "Point at an equation, a number, a letter or a slider. All four are the same thing.",
+      "Equations are solved by eliminating one unknown after another. On paper any order gives the same answer; the work differs, and the digits that a computer keeps.",
+      "Slider 1 rides on slider 2, that one on 3, and 3 on a rail. Each has three unknowns: {pdd=}; {qdd=}; {f=}. It brings three equations, a row each.",
     ],
-    ask: "Which equations does slider 2 share with its neighbours? Point at it.",
+    ask: "Point at slider 2: which equations does it share with its neighbours? Then click a number on the diagonal, and it goes.",
   },
   {
     title: "Eliminate one, and others meet",
@@ -40,15 +40,15 @@ export const SCENES = [
     hints: [
       "Fill comes where two unknowns that both meet the pivot did not meet before. Whom does a slider meet?",
       "A slider that meets one other alone couples no two of them. Which of them are that, now?",
-      "Two sequences may fill alike and still be two eliminations: watch whom each bracket meets at its turn, and what it costs with rigid bodies.",
+      "Two sequences may fill alike and still be two eliminations: watch whom each bracket meets, and what it costs with rigid bodies.",
     ],
   },
   {
     title: "Where digits vanish",
     lesson: ["4_digits", "Lesson 4"],
     text: [
-      "A light slider of 1 kg, and on it one of 100,000 tonnes that slides along the same line. On paper every order gives the same answer. In float32 a number has 7 digits, and those that it loses are struck out.",
-      "CRBM adds the masses first, then takes the heavy one away again. ABM takes it away before it is added. Run both, or click them yourself.",
+      "A light slider of 1 kg, and on it one of 100,000 tonnes that slides along the same line. In float32 a number has 7 digits; those that it loses are struck out.",
+      "CRBM adds the masses first, then takes the heavy one away again. ABM takes it away before it is added. Run both.",
     ],
     ask: "On paper the last pivot, {qdd} of slider 2, is 1 either way.",
   },
@@ -63,8 +63,8 @@ export const SCENES = [
   {
     title: "Your robot",
     text: [
-      "These are the blocks of {model}: the same three rows a body, the same brackets. Letters stand for blocks now; point at one to read what it is.",
-      "pivotree explore robot.urdf -o page.html writes this page for a robot of yours.",
+      "These are the blocks of {model}: the same three rows a body, the same brackets. Point at one to read what it is.",
+      "`pivotree explore robot.urdf -o page.html` writes this page for a robot of yours.",
     ],
     ask: "Click a link, or any of its rows: its bracket goes.",
   },

@@ -156,9 +156,9 @@ export class Story {
 
   // A sentence whose letters can be pointed at.
   _lettered(text) {
-    return text.split(/(\{\w+=?\})/).map((part) => {
+    return text.split(/(\{\w+=?\}|`.+?`)/).map((part) => {
       const [, role, told] = /^\{(\w+)(=?)\}$/.exec(part) ?? [];
-      if (!role) return part;
+      if (!role) return part.startsWith("`") ? h("code", {}, part.slice(1, -1)) : part;
       if (role === "model") return this.model;
       const { letters } = this.page.structures.whole;
       const say = () => this._letter(role);
@@ -322,7 +322,12 @@ export class Story {
 
   _pick(i, j) {
     const { graph } = this.session.engine;
-    if (this.at === EQUATIONS) this._law(i);
+    if (this.at === EQUATIONS && i === j && graph.kind(i) === PDD) {
+      this.go(SINGLE); // a number that is clicked goes, and the next scene tells what came of it
+      this._pick(i, j);
+      this.board.cursor = [i, j];
+      this.board.grid.focus({ preventScroll: true });
+    } else if (this.at === EQUATIONS) this._law(i);
     else if (this.at === FIND || this.at > DIGITS) this._body(graph.body(i));
     else {
       const asked = this._asked(i, j);
@@ -351,7 +356,7 @@ export class Story {
   _filled(record) {
     const { engine } = this.session;
     const rest = engine.done ? ` All are eliminated: ${plural(engine.fill, "block")} of fill in all.` : "";
-    return `${this._named(record.members)} is gone. What it was coupled with is coupled now, and that fills ${filled(engine, record)} (orange).${rest}`;
+    return `${this._named(record.members)} is gone. Its neighbours meet now, and that fills ${filled(engine, record)} (orange).${rest}`;
   }
 
   // At the end of scene 4 and of those with blocks: what the sequence cost, and its name where it has one.

@@ -75,6 +75,7 @@ export class Strip {
       item.classList.toggle("changed", this.changed.has(at));
       item.classList.toggle("different", at === different);
     });
+    if (this.groups.length > 12) this.list.scrollTop = this.list.children[Math.max(0, step - 1)].offsetTop - 100; // a long order scrolls
     this._total(session);
     this._tools();
   }
@@ -276,11 +277,11 @@ export class Strip {
       if (Math.hypot(dx, dy) < SLACK) return;
       this.list.setPointerCapture(drag.id);
       drag.boxes = [...this.list.children].map((item) => item.getBoundingClientRect());
-      drag.scroll = globalThis.scrollY;
+      drag.scroll = globalThis.scrollY + this.list.scrollTop;
       drag.chips = drag.blocks.map((b) => this.chips.get(b));
       for (const chip of drag.chips) chip.classList.add("held");
     }
-    const down = globalThis.scrollY - drag.scroll;
+    const down = globalThis.scrollY + this.list.scrollTop - drag.scroll;
     for (const chip of drag.chips) chip.style.translate = `${dx}px ${dy + down}px`;
     drag.to = this._target(event.clientX, event.clientY + down);
     [...this.list.children].forEach((item, at) => {

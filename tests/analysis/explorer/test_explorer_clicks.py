@@ -504,8 +504,9 @@ def test_a_slider_lights_its_rows_and_a_letter_says_what_it_is(scene):
     page.locator(".letter").first.focus()
     assert told(page).endswith(f": {ASCHER['pdd'].what}. 3 rows of one number, framed in the matrix.")
     page.mouse.move(*cell(page, 3, 3))
-    text = page.locator(".cell-told").text_content()
-    assert text.endswith(f"M2 = 3, 1 × 1; M: {ASCHER['M'].what}")
+    assert page.locator(".cell-told").text_content().endswith(f"M2 = 3, 1 × 1; M: {ASCHER['M'].what}")
+    page.mouse.click(*cell(page, 3, 3))  # a number goes, and the next scene tells what came of it
+    assert "#scene=2&steps=" in page.url and "that fills 4 blocks" in told(page)
 
 
 @pytest.mark.parametrize("row", [0, 3, 6])
@@ -523,8 +524,7 @@ def test_what_is_foreseen_is_what_the_click_paints(scene, row):
     page.mouse.click(*cell(page, row, row))
     assert f"that fills {words}" in told(page) and page.locator(".cell-told").text_content() == caption
     painted = page.locator(".story .layer:not(.over) rect[fill='var(--pt-new)']")
-    assert painted.count() == int(number)
-    assert cells(page) - before == foretold and foretold
+    assert painted.count() == int(number) and cells(page) - before == foretold != {}
     assert any("/" in text for text in foretold)  # a mass was divided by
     page.get_by_role("button", name="Undo the last step").press("Enter")  # the focus goes on
     assert cells(page) == before and "One step back" in told(page)
