@@ -20,7 +20,7 @@ FORMATS_HELP = (
     "float64, float32, tf32, bfloat16, float16, e5m2, e4m3, pBITS or pBITSeEXPONENT (to 25 bits), "
     "these but float64 also with :zero, :up, :down or :stochastic:SEED; mixed by role, as in "
     "float32+mul=bfloat16 (add, mul, div, sqrt, D, operands), or by body, as in "
-    "float32@torso=float64; dd, exact, mp:DIGITS, ball:DIGITS"
+    "float32@torso=float64; q16.16 (fixed point), dd, exact, sympy, mp:DIGITS, ball:DIGITS"
 )
 
 
@@ -78,8 +78,8 @@ def add_order(command: Parser, usual: str | None, several: bool = False) -> None
 
 def add_format(command: Parser, usual: str, several: bool = False, known: str = FORMATS_HELP) -> None:
     """One number format, or ``several``."""
-    told = "comma-separated" if several else "one of"
-    command.add_argument("--format", default=usual, metavar="F", help=f"{told} ({usual}): {known}")
+    told = f"{'comma-separated' if several else 'one'}, {usual} if not given: {known}"
+    command.add_argument("--format", default=usual, metavar="F", help=told)
 
 
 def add_refinement(command: Parser) -> None:

@@ -28,7 +28,7 @@ EXAMPLES = ("guarantee robot:ur5", "guarantee robot.urdf --order abm --limits el
 def declare(command: Parser) -> None:
     add_model(command, state=False, loops=False)
     add_order(command, "abm,gain_abm", several=True)
-    add_format(command, "float64,float32", several=True)
+    add_format(command, "float64,float32", True, "floats of at most 64 bits: float64, float32, bfloat16, p11")
     command.add_argument(
         "--states", type=int, default=100, metavar="N", help="sampled beside the proof (100)"
     )
