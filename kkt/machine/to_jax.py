@@ -34,7 +34,7 @@ def to_jax(
     ``jax_enable_x64``.
 
     The block program of the order is run in batches of equal operations, so that the code that XLA
-    compiles grows with the height of the tree and not with the number of bodies.  With
+    compiles grows with the depth of the tree and not with the number of bodies.  With
     ``derivatives`` "pivots" differentiation solves equation (4), K x = r, once more with the factor
     at hand, dx = K^-1 (dr - dK x); with "operations" JAX differentiates the elimination itself,
     operation by operation.
