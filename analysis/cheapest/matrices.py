@@ -96,25 +96,25 @@ def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Co
     def best() -> list[Order]:
         return sorted((order for order in dense if dense[order] < float("inf")), key=cost)
 
-    def of(listed: Any) -> Order:
+    def spelled(listed: Any) -> Order:
         return tuple(tuple(structure.spelled(group)) for group in listed)
 
-    for name in ("natural", "minimum_degree", *GRAPHS):
+    for name in ("natural", "minimum_degree", *GRAPHS):  # registered orders
         try:
             registered = as_sequence(get(name), structure)
         except OrderError:
             if name == "natural":
                 raise
             continue  # METIS is not installed
-        order = of(registered.groups)
+        order = spelled(registered.groups)
         count(name, PivotSequence(list(order), name, registered.source))
         cost(order)
-    for number in range(max(1, min(DRAWN, WORK // structure.n**2))):
+    for number in range(max(1, min(DRAWN, WORK // structure.n**2))):  # greedy ones, ties drawn
         for rule in (degree, fill_then_couplings):
             with suppress(OrderError):  # blocks that are zero were left alone
-                cost(of(groups(structure, partial(drawn, rule, draw))))
+                cost(spelled(groups(structure, partial(drawn, rule, draw))))
         tick(f"{number + 1} greedy orders by degree and by fill")
-    for start in best()[:STARTS]:
+    for start in best()[:STARTS]:  # blocks of the best moved one by one, where that costs no more
         now = start
         for _ in range(MOVES):
             moved = list(now)
@@ -122,7 +122,7 @@ def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Co
             now = tuple(moved) if cost(tuple(moved)) <= cost(now) else now
         tick(f"{len(dense)} orders by structure alone")
     words = f"{len(dense)} by structure alone: greedy ones with ties drawn, and blocks moved one by one"
-    for order in best()[: max(1, most // 2)][:STARTS]:
+    for order in best()[: max(1, most // 2)][:STARTS]:  # the best of all, as they are played
         for update in ("gain", "outer")[:most]:
             count("search", PivotSequence(list(order), "search", words, Rules(rank_update=update)))
     if not counted:

@@ -168,12 +168,11 @@ def measure(
     formats) are the cases that are asked for.  ``whole`` also has ``total`` and ``data``;
     ``condition`` gives condition numbers of a system by the proof's tape.
     """
-    m, names = len(states), list(orders)
-    found = Columns.none(m, len(names), len(formats))
-    wanted = np.ones((m, len(names), len(formats)), dtype=bool) if wanted is None else wanted
-    answered = [isinstance(order, TracedOrder) for order in orders.values()]
-    asked_for = np.asarray(wanted[:, answered].any(axis=1))
-    reference = _Reference(states, proof, formats, asked_for)
+    names = list(orders)
+    found = Columns.none(len(states), len(names), len(formats))
+    wanted = np.ones(found.failed.shape, dtype=bool) if wanted is None else wanted
+    traceable = [isinstance(order, TracedOrder) for order in orders.values()]  # a text says why one is not
+    reference = _Reference(states, proof, formats, np.asarray(wanted[:, traceable].any(axis=1)))
     system_of = None if all_resist(states.base.tree) else states.system_of
     if whole:
         reference.of_the_data(found)
@@ -194,16 +193,15 @@ def measure(
     def answer(name: str, parts: list[_Part], format: Format) -> None:
         o, f = names.index(name), formats.index(format)
         truth = reference.truths[f]
-        there = truth.known
         for part in parts:
-            here = part.here[wanted[part.here, o, f]]
-            for i in here[~there[here]].tolist():
+            asked = wanted[part.here, o, f]
+            known = asked & truth.known[part.here]
+            for i in part.here[asked & ~known].tolist():
                 found.refuse((i, o, f), *reference.missing(f, i))
-            known = wanted[part.here, o, f] & there[part.here]
             if known.any():
                 here, values = part.here[known], part.values[known]
-                given = format, values, equations[f], here, truth.at(here).largest, system_of
-                got = part.order.answers(*given)
+                errors = truth.at(here).largest
+                got = part.order.answers(format, values, equations[f], here, errors, system_of)
                 _keep(found, (here, o, f), got)
                 if whole:
                     reference.beside(found, (here, o, f), got)
@@ -265,8 +263,7 @@ class _Reference:
         for f, truth in enumerate(self.truths):
             (here,) = np.nonzero(truth.known)
             exact = truth.at(here)
-            off = self.unrounded.at(here).largest(exact.high, exact.low)
-            found.data[here, f] = off
+            found.data[here, f] = self.unrounded.at(here).largest(exact.high, exact.low)
 
     def conditions(self, found: Columns, condition: Callable[[System, Any], Any]) -> None:
         for own, here, _ in self.parts:

@@ -164,19 +164,22 @@ def lagrangian(system: System) -> Lagrangian:
     count, A = Tally(), [_pose(R, p) for R, p in zip(state.R, state.p, strict=True)]
     turn = [_screw(S[:, 0]) for S in state.S]
     M, bias = np.zeros((n, n)), np.zeros(n)
-    for p in range(n):
-        W, to = {-1: np.eye(4)}, {p: np.eye(4)}  # poses of links in the world, of link p in them
+    for p in range(n):  # what link p adds: every sum below is one of its own
+        # poses of links k in the world, of link p in them, and the derivatives U_pi
+        W, to = {-1: np.eye(4)}, {p: np.eye(4)}
         for k in range(p + 1):
             W[k] = count.product(W[k - 1], A[k])
         for k in range(p, 0, -1):
             to[k - 1] = count.product(A[k], to[k])
         J = _pseudo_inertia(state.mass[p], state.com[p], state.inertia[p])
         U = [count.product(W[k], turn[k], to[k]) for k in range(p + 1)]
+        # Tr(U_pj J_p U_pi^T) and gravity
         UJ = [count.product(u, J) for u in U]
         for i, u in enumerate(U):
             for j, uj in enumerate(UJ):
                 M[i, j] += count.trace(uj, u)
             bias[i] -= _gravity(state.gravity, u, J, count)
+        # Tr(U_pjk J_p U_pi^T) qd_j qd_k: U_pjk = U_pkj is found for j <= k
         for j in range(p + 1):
             between = np.eye(4)  # pose of link k in link j
             for k in range(j, p + 1):
