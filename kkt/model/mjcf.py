@@ -249,24 +249,24 @@ def independent(model: Any, ties: Sequence[Tie], coupled: Sequence[int]) -> dict
     off = mujoco.mjtDisableBit  # equalities alone, with Jacobians that are full matrices
     model.opt.disableflags |= int(off.mjDSBL_CONTACT | off.mjDSBL_LIMIT | off.mjDSBL_FRICTIONLOSS)
     model.opt.jacobian = int(mujoco.mjtJacobian.mjJAC_DENSE)
+    # positions near qpos0 that keep all of them
     closed = _drawn(model, NEAR)
     for state in closed:
         state.eq_active[:] = np.isin(np.arange(model.neq), [*loops, *coupled])
-    closed = [state for state in closed if _closed(state, model)]
+    closed = [state for state in closed if _closed(model, state)]
+    # for each a basis of the rows before, which begins with those of joints
     bases: list[list[Floats]] = [[] for _ in closed]
     for state, basis in zip(closed, bases, strict=True):
         for row in _rows(model, state)[np.isin(state.efc_id[: state.ne], coupled)]:
             extends(basis, row, FOLLOWS * float(np.linalg.norm(row)))
     for i, loop, ids, frame in ties:
         J = [loop.C.T @ _apart(model, state, ids, frame) for state in closed]
-        new = []
+        new = np.zeros(loop.rows, dtype=bool)  # rows that add to the basis of one position or more
         for r in range(loop.rows):
-            sizes = [FOLLOWS * float(np.linalg.norm(j[r])) for j in J]
-            added = [extends(basis, j[r], size) for basis, j, size in zip(bases, J, sizes, strict=True)]
-            new.append(any(added))
-        if closed and any(new) and not all(new):
-            aside = loop.C[:, np.flatnonzero(~np.array(new))]
-            loops[i] = replace(loop.having(loop.C[:, np.flatnonzero(new)]), implied=aside)
+            for basis, j in zip(bases, J, strict=True):
+                new[r] |= extends(basis, j[r], FOLLOWS * float(np.linalg.norm(j[r])))
+        if closed and new.any() and not new.all():
+            loops[i] = replace(loop.having(loop.C[:, new]), implied=loop.C[:, ~new])
     return loops
 
 
@@ -300,7 +300,7 @@ def _apart(model: Any, state: Any, ids: list[int], frame: Frame) -> Floats:
     return np.concatenate([back @ apart[:3], back @ apart[3:]])
 
 
-def _closed(state: Any, model: Any) -> bool:
+def _closed(model: Any, state: Any) -> bool:
     """Newton's method to a position that keeps all equalities; False where it leads to none."""
     import mujoco
 
