@@ -18,7 +18,6 @@ from pivotree.kkt import (
     Partition,
     PivotreeError,
     System,
-    certify,
     eliminate,
     trace,
 )
@@ -30,7 +29,7 @@ from pivotree.kkt.solution.conditioning import Conditioning
 from pivotree.kkt.solution.eliminate import require_iterable, require_refinable
 from pivotree.kkt.tape.tape import Tape
 
-from .row import Row, cancelling, finite, known_conditioning, reference, reference_digits, rows_of
+from .row import Row, cancelling, finite, known_conditioning, reference, rows_of
 from .verdict import verdict
 
 
@@ -251,11 +250,9 @@ def _on_matrix(
     def truth(name: str) -> Certified:
         progress(f"certified answer for {name}")
         trouble: PivotreeError = CertificationError(system.name, "no order certifies x")
-        f = get_format(name)
         for order in orders.values():
             try:
-                rounded = None if f.from_model else f
-                return certify(system, reference_digits(f), tape=order, rounded_to=rounded)
+                return reference(system, get_format(name), order)
             except PivotreeError as error:
                 trouble = error
         raise trouble

@@ -84,11 +84,8 @@ def digits_of(error: float | None, format: Format) -> float | None:
     """Decimal digits that an error leaves; an error of 0 keeps all of the format's."""
     if error is None:
         return None
-    most = full_digits(format)
-    if error == 0.0:
-        return most
-    kept = max(0.0, round(-math.log10(error), 2))
-    return min(kept, most)
+    kept = math.inf if error == 0.0 else max(0.0, round(-math.log10(error), 2))
+    return min(kept, full_digits(format))
 
 
 @dataclass(frozen=True)

@@ -56,8 +56,9 @@ def _one_format(
         text = f"In {format} no order compared keeps a digit {here}."
     elif len(lossless) == len(good):
         everyone = "every order that answers" if refused else "every order compared"
+        whole = "1 digit" if int(_kept(worst)) == 1 else f"{int(_kept(worst))} digits"
         text = (
-            f"In {format} {everyone} keeps at least {_whole(worst)} {here}; "
+            f"In {format} {everyone} keeps at least {whole} {here}; "
             f"{cheapest.order} does it with the fewest operations ({cheapest.flops:,})."
         )
     else:
@@ -77,11 +78,6 @@ def _one_format(
 
 def _kept(row: Row) -> float:
     return row.digits or 0.0
-
-
-def _whole(row: Row) -> str:
-    """Whole digits kept."""
-    return "1 digit" if int(_kept(row)) == 1 else f"{int(_kept(row))} digits"
 
 
 def _count(row: Row) -> str:
