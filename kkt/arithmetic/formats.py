@@ -229,5 +229,7 @@ class DoubleDouble(Format):
 
     def shown(self, values: NDArray[Any]) -> NDArray[Any]:
         """mpmath numbers equal to the pairs, in a context of their own."""
+        from .objects import each
+
         context = _context()
-        return np.frompyfunc(lambda z: context.mpf(z.real) + context.mpf(z.imag), 1, 1)(values)
+        return each(lambda z: context.mpf(z.real) + context.mpf(z.imag), values)
