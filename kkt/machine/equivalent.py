@@ -28,7 +28,6 @@ from ..matrix.system import System, build
 from ..model.fields import Floats
 from ..model.spatial import force_transform, skew
 from ..order.sequence import TEN, Order, PivotSequence, as_sequence
-from ..tape.idle import all_resist
 from ..tape.tape import Tape
 from .factored import factored
 
@@ -40,11 +39,11 @@ BENT = 1e-3  # sine of an angle up to which two directions are all but parallel
 Z = np.array([0.0, 0.0, 1.0])
 
 
-def takes(order: Any, system: System, unit: float) -> bool:
-    """Whether an order may run on the robot of :func:`equivalent`, in a format of this unit."""
+def takes(order: Any, system: System) -> bool:
+    """Whether an order may run on the robot of :func:`equivalent`."""
     if isinstance(order, Tape) or not (callable(order) or isinstance(order, str | Order)):
         return False
-    if system.loops or system.state.wrench.any() or not all_resist(system.tree, unit):
+    if system.loops or system.state.wrench.any():
         return False
     sequence = as_sequence(order, system.structure)
     groups = [{(block[0], block[1]) for block in group} for group in sequence.groups]

@@ -27,10 +27,11 @@ from ..model.loops import Loop
 from ..order.sequence import OrderLike
 from ..program.joint_space import SOLVERS
 from ..proof.trust import ZERO
+from ..tape.idle import all_resist
 from ..tape.tape import Tape
 from . import equivalent
 from .builtin import Builtin
-from .checking import KINDS, WORDS, Judged, in_stages, judged_by
+from .checking import KINDS, WORDS, Judged, in_stages, judged_by, require_pivots
 from .forward_dynamics import (
     OUTPUTS,
     Programs,
@@ -40,6 +41,7 @@ from .forward_dynamics import (
     programs_of,
     require_rows,
     system_to_trace,
+    tape_of,
 )
 from .native import LONGEST, Native, compiled, width
 from .portable import write_c, write_cuda
@@ -186,7 +188,9 @@ def _programs(
     """The programs of the robot, or, relaxed where it may be, of one with the same qdd."""
     plain = request.frames == "own" and not (request.check or request.wrench)
     plain = plain and set(request.outputs) <= equivalent.OUTPUTS
-    if relaxed and plain and equivalent.takes(order, system, chosen.unit):
+    if relaxed and plain and equivalent.takes(order, system):
+        if not all_resist(system.tree, chosen.unit):  # what is refused of the robot that was given
+            require_pivots(system, tape_of(system, order), chosen)
         system, shifts = equivalent.equivalent(system)
         configuration = Configuration(system.tree, system.graph)
         request = replace(request, shifts=shifts)

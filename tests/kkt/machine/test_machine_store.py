@@ -139,12 +139,14 @@ DERIVED = {"outputs": ("dqdd_dq", "dqdd_dqd", "dqdd_dtau")}
 SPRINGS = with_terms(kkt.random_tree(6, 5), 5)
 for _, data in SPRINGS.nodes(data=True):
     data.pop("friction")
+MASSLESS = kkt.chain(4)
+MASSLESS.nodes["j1"].update(mass=0.0, inertia=np.zeros((3, 3)), axis=(1.0, 0.0, 0.0))
 LOOSE = [("crbm", kkt.load("stewart"), {}), ("crbm_com", kkt.chain(5), {}), ("natural", kkt.chain(4), {})]
 LOOSE += [
     ("abm", SPRINGS, {}),
     ("crbm", SPRINGS, {"outputs": ("inertia",)}),
     ("crbm", every_joint(), {}),
-    ("abm", every_joint(), {}),
+    ("abm", MASSLESS, {}),
     ("abm", kkt.humanoid(), DERIVED),
 ]
 
@@ -179,6 +181,14 @@ def test_a_relaxed_program_takes_no_more_operations_and_gives_the_same(order, tr
         if order in ("abm", "crbm") and not tree.graph.get("loops")
         else relaxed == strict
     )
+
+
+@pytest.mark.parametrize("relaxed", [False, True])
+def test_a_tip_without_mass_is_refused(relaxed):
+    tree = kkt.chain(3)
+    tree.nodes["j3"].update(mass=0.0, inertia=np.zeros((3, 3)))
+    with pytest.raises(kkt.SingularError, match="massless body 'j3'"):
+        kkt.compile(tree, "abm", relaxed=relaxed)
 
 
 @posix
