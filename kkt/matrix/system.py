@@ -12,7 +12,7 @@ more: in ordinary states it is not.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -156,28 +156,29 @@ class System(Shown):
         """Column pointers, row indices, and for each stored entry its place in ``_values``."""
         import scipy.sparse as sp
 
-        p, _, f = self.starts
+        def nonzero(mask: NDArray[np.bool_]) -> Iterator[NDArray[np.int32]]:
+            return (x.astype(np.int32) for x in np.nonzero(mask))
+
+        p, _, f = (x.astype(np.int32) for x in self.starts)
         pattern, parent = self.pattern, self.tree.parent
-        k, i, j = np.nonzero(pattern.M)
-        six = np.arange(6)
+        k, i, j = nonzero(pattern.M)
+        one = np.arange(6 * self.tree.n, dtype=np.int32)  # rows of pdd; each holds its force once
         owner = np.repeat(np.arange(self.tree.n), self.tree.dof)
-        rows_q = 6 * self.tree.n + np.arange(len(owner))
-        c, s = np.nonzero(pattern.S)
-        x, y, z = np.nonzero(pattern.Phi & (parent >= 0)[:, None, None])
-        one_row, one_col = (p[:, None] + six).ravel(), (f[:, None] + six).ravel()
-        g, t = np.nonzero(pattern.G)
-        multiplier, body, _ = self.structure.rows_of_G
-        half_row = np.concatenate([rows_q[c], p[parent[x]] + y, one_row, self._tree_size + multiplier[g]])
-        half_col = np.concatenate([f[owner[c]] + s, f[x] + z, one_col, p[body[g]] + t])
-        own = self._tree_size + np.flatnonzero(pattern.compliance)
-        own = np.concatenate([own, rows_q[np.flatnonzero(pattern.A)]])
+        rows_q = 6 * self.tree.n + np.arange(len(owner), dtype=np.int32)
+        c, s = nonzero(pattern.S)
+        x, y, z = nonzero(pattern.Phi & (parent >= 0)[:, None, None])
+        g, t = nonzero(pattern.G)
+        multiplier, body, _ = self.structure.rows_of_G.astype(np.int32)
+        half_row = np.concatenate([rows_q[c], p[parent[x]] + y, one, self._tree_size + multiplier[g]])
+        half_col = np.concatenate([f[owner[c]] + s, f[x] + z, f[0] + one, p[body[g]] + t])
+        (soft,), (armed,) = nonzero(pattern.compliance), nonzero(pattern.A)
+        own = np.concatenate([self._tree_size + soft, rows_q[armed]])
         row = np.concatenate([p[k] + i, half_row, half_col, own])
         col = np.concatenate([p[k] + j, half_col, half_row, own])
-        first = len(k) + np.arange(len(half_row))
-        last = len(k) + len(half_row) + np.arange(len(own))
-        source = np.concatenate([np.arange(len(k)), first, first, last])
-        at = row.astype(np.int32), col.astype(np.int32)
-        placed = sp.coo_array((source, at), shape=(self.size,) * 2).tocsc()
+        source = np.arange(len(k) + len(half_row) + len(own), dtype=np.int32)
+        M, half, last = np.split(source, [len(k), len(k) + len(half_row)])
+        source = np.concatenate([M, half, half, last])
+        placed = sp.coo_array((source, (row, col)), shape=(self.size,) * 2).tocsc()
         return placed.indptr, placed.indices, placed.data
 
     def _values(self) -> NDArray[np.float64]:
