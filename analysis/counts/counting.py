@@ -46,7 +46,7 @@ class Counted:
     """A program with the operations that qdd (or tau) needs, instruction by instruction."""
 
     program: Program
-    names: tuple[Any, ...]  # (n,) bodies
+    names: Sequence[Any]  # (n,) bodies
     parent: NDArray[np.int64]  # (n,)
     operations: NDArray[np.int64]  # (instructions, 4) as in KINDS; zero where qdd needs none
     live: NDArray[np.bool_]  # (instructions,)

@@ -10,7 +10,7 @@ which they are met.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -55,7 +55,7 @@ class Formulas:
     """Texts of the values of one program; names of bodies (n,) in the tree's order."""
 
     def __init__(
-        self, program: Program, names: tuple[Hashable, ...], parent: np.ndarray, beside: tuple[str, ...] = ()
+        self, program: Program, names: Sequence[Hashable], parent: np.ndarray, beside: tuple[str, ...] = ()
     ) -> None:
         self.program = program
         self.names = names

@@ -48,10 +48,7 @@ def of_kind(function: F) -> F:
 
     @wraps(function)
     def checked(*args: Any, **options: Any) -> Any:
-        try:
-            given = signature.bind(*args, **options).arguments
-        except TypeError:  # a wrong set of arguments: Python's own words name the function
-            return function(*args, **options)
+        given = {**dict(zip(signature.parameters, args, strict=False)), **options}
         for name, (types, right, default) in asked.items():  # the first wrong one is reported
             value = given.get(name, default)
             if value is not default and not _is(value, types):

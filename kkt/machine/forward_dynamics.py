@@ -171,7 +171,7 @@ def tape_of(system: System, order: Any, frames: str = "own") -> Tape:
     moving = [
         (n, t)
         for n, t in zip(system.tree.names, system.tree.joint, strict=True)
-        if t != GENERAL and not TYPES[t].constant
+        if t != GENERAL and TYPES[t].moving
     ]
     if split and moving:
         raise OrderError(

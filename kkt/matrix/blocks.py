@@ -94,7 +94,7 @@ class Structure(Shown):
 
     kinds: ClassVar[tuple[str, ...]] = KINDS  # names of the kinds of blocks
 
-    names: tuple[Hashable, ...]  # (n,) bodies
+    names: Sequence[Hashable]  # (n,) bodies
     parent: NDArray[np.int64]  # (n,) index of the parent, -1 for a root
     dof: NDArray[np.int64]  # (n,) N_k
     copy_of: NDArray[np.int64] = _NEUTRAL  # (n,) body that a piece or a carrier belongs to, or itself

@@ -31,6 +31,7 @@ from ..model.spatial import (
     lift,
     matvec,
     spatial_inertia,
+    stored,
     transpose,
 )
 from ..model.tree import BodyTree
@@ -59,7 +60,7 @@ def outwards(order: Array, parent: Array, M: Array, given: Any, found: Any) -> N
     (R, p, offset, S, qd, own, pull), (Phi, v, a, b) = given, found
     r, force = np.empty(6), np.empty(6)
     for k in order:
-        T, x, w, u, up = Phi[k], p[k], v[k, :3], v[k, 3:], parent[k]
+        T, x, w, u, up, m = Phi[k], p[k], v[k, :3], v[k, 3:], parent[k], M[min(k, len(M) - 1)]
         for j in range(3):
             for i, f, s in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
                 T[i, j] = T[3 + i, 3 + j] = R[k, i, j]
@@ -77,16 +78,17 @@ def outwards(order: Array, parent: Array, M: Array, given: Any, found: Any) -> N
                 total += r[i]
             v[k, i] = total
         for i in range(6):
-            total = M[k, i, 0] * v[k, 0]
+            total = m[i, 0] * v[k, 0]
             for j in range(1, 6):
-                total += M[k, i, j] * v[k, j]
+                total += m[i, j] * v[k, j]
             force[i] = total
+        more, less = own[min(k, len(own) - 1)], pull[min(k, len(pull) - 1)]
         for i, f, s in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
             slip = w[f] * r[3 + s] - w[s] * r[3 + f] + (u[f] * r[s] - u[s] * r[f])
             turn = w[f] * force[s] - w[s] * force[f] + (u[f] * force[3 + s] - u[s] * force[3 + f])
-            a[k, i], a[k, 3 + i] = w[f] * r[s] - w[s] * r[f] + own[k, i], slip + own[k, 3 + i]
+            a[k, i], a[k, 3 + i] = w[f] * r[s] - w[s] * r[f] + more[i], slip + more[3 + i]
             push = w[f] * force[3 + s] - w[s] * force[3 + f]
-            b[k, i], b[k, 3 + i] = turn - pull[k, i], push - pull[k, 3 + i]
+            b[k, i], b[k, 3 + i] = turn - less[i], push - less[3 + i]
 
 
 def velocities(parent: Array, Phi: Array, rates: Array) -> Array:
@@ -198,9 +200,11 @@ def assemble(
 
     # the right-hand side: bias of bodies, efforts of joints
     if number is None and (n >= MANY or outwards.ready):
-        Phi, (v, a, b) = np.empty((n, 6, 6)), (np.empty((n, 6)) for _ in range(3))
+        # in one piece: memory comes faster in large ones, and malloc keeps what it has for the next
+        block, v = np.empty(48 * n), np.empty((n, 6))
+        Phi, (a, b) = block[: 36 * n].reshape(n, 6, 6), block[36 * n :].reshape(2, n, 6)
         order = np.arange(n) if (parent < np.arange(n)).all() else breadth_first(parent)[0]
-        outwards(order, parent, M, (R, p, offset, S, qd, own, pull), (Phi, v, a, b))
+        outwards(order, parent, stored(M), (R, p, offset, S, qd, stored(own), stored(pull)), (Phi, v, a, b))
         lift(a, parent, Phi, gravity)
     else:
         owner = np.repeat(np.arange(n), np.diff(offset))
@@ -236,16 +240,9 @@ class Pattern:
 
     def holds(self, entries: Entries) -> bool:
         """Whether all entries are 0 and 1 where the pattern says so."""
-        pairs = (
-            (self.M, None, entries.M),
-            (self.Phi, self.Phi_one, entries.Phi),
-            (self.S, self.S_one, entries.S),
-            (self.G, self.G_one, entries.G),
-            (self.compliance, None, entries.compliance),
-            (self.A, None, entries.A),
-        )
-        held = all(_within(mask, one, x) for mask, one, x in pairs)
-        return held and not entries.a[~self.a].any()
+        names = ("M", "Phi", "S", "G", "compliance", "A")
+        parts = ((getattr(self, x), getattr(self, f"{x}_one", None), getattr(entries, x)) for x in names)
+        return all(_within(*part) for part in parts) and not entries.a[~self.a].any()
 
 
 def _within(mask: NDArray[np.bool_], one: NDArray[np.bool_] | None, x: Array) -> bool:
@@ -263,11 +260,12 @@ def pattern_of(tree: BodyTree, state: State, a: NDArray[np.float64]) -> Pattern:
     # this state, and one in which no entry is zero by chance
     n, q, loops = tree.n, state.q, [closure.loop for closure in state.loops]
     moved = any(q[tree.freedoms_of(k)].any() for k in tree.S)
-    free = np.repeat(~np.isin(np.arange(n), [] if moved else list(tree.S)), tree.dof)
-    generic, still = np.where(free, np.random.default_rng(1996).uniform(0.4, 1.2, len(q)), 0.0), 0.0 * q
+    generic, still = np.random.default_rng(1996).uniform(0.4, 1.2, len(q)), np.broadcast_to(0.0, len(q))
+    for k in () if moved else tree.S:
+        generic[tree.freedoms_of(k)] = 0.0
 
     # an entry counts where one of both has it, a one where both have it
-    Phi, Phi_one = np.empty((n, 6, 6), dtype=bool), np.zeros((n, 6, 6), dtype=bool)
+    Phi, Phi_one = np.zeros((2, n, 6, 6), dtype=bool)
     S, S_one = state.S.columns != 0.0, state.S.columns == 1.0
     for at, take, R, p, columns, _ in posed(tree, generic, still):
         turn, shift = map(np.asfortranarray, (state.R[at], state.p[at]))

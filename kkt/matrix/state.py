@@ -35,7 +35,7 @@ class State(Shown):
     (array([1., 1.]), array([0.1, 0. , 0. ]))
     """
 
-    names: tuple[Hashable, ...]  # (n,)
+    names: Sequence[Hashable]  # (n,)
     parent: NDArray[np.int64]  # (n,) index of the parent, -1 for a root
     R: Floats  # (n, 3, 3) orientation of the joint frame in the parent's
     p: Floats  # (n, 3) its origin in the parent's frame [m]
@@ -120,11 +120,12 @@ class Subspaces(Sequence[Floats]):
 
 def kinematics(tree: BodyTree, q: Floats, qd: Floats) -> tuple[Floats, Floats, Subspaces, Floats]:
     """Poses R (n,3,3), p (n,3), motion subspaces S and S° qd (n,6) at q, qd (N,)."""
-    R, p, bias = np.empty((tree.n, 3, 3)), np.empty((tree.n, 3)), np.zeros((tree.n, 6))
+    R, p, bias = np.empty((tree.n, 3, 3)), np.empty((tree.n, 3)), np.broadcast_to(0.0, (tree.n, 6))
     columns = np.empty((tree.N, 6))
     for at, take, *found, slip in posed(tree, q, qd):
         R[at], p[at], columns[take] = found
         if slip is not None:
+            bias = bias if bias.flags.writeable else bias.copy()
             bias[at] += slip
     return R, p, Subspaces(columns, tree.offset), bias
 
@@ -147,7 +148,7 @@ def posed(tree: BodyTree, q: Floats, qd: Floats) -> Iterator[tuple[Any, ...]]:
 
         # all others by the table of types
         joint = TYPES[kind]
-        for some in np.split(bodies, range(CACHED, len(bodies), CACHED)):
+        for some in (bodies[i : i + CACHED] for i in range(0, len(bodies), CACHED)):
             at: Any = some
             take: Any = (tree.offset[some, None] + np.arange(joint.dof)).ravel()
             if some[-1] - some[0] == len(some) - 1:  # neighbours
@@ -219,7 +220,7 @@ def _wrenches(tree: BodyTree, graph: nx.DiGraph[Any], f_ext: Any) -> Floats:
 
 def node_field(tree: BodyTree, graph: nx.DiGraph[Any], field: str) -> Floats:
     """(n, 6) values of an attribute (6,); zero for the bodies that have none."""
-    result = np.zeros((tree.n, 6))
+    result = np.zeros((tree.n, 6)) if len(graph) else np.broadcast_to(0.0, (tree.n, 6))
     for k, (_, value) in enumerate(graph.nodes(data=field)):
         if value is not None:
             result[k] = checked(f"body {tree.names[k]!r}", field, value, (6,))

@@ -58,10 +58,10 @@ def checked(
         raise ModelError(owner, f"{what} is {value!r}", f"give {wanted}") from None
     if array.shape != shape:
         raise ModelError(owner, f"{what} has shape {array.shape}", f"give {wanted}")
-    wrong = ~(np.isfinite(array) & (array >= least))
-    if wrong.any():
+    right = np.isfinite(array) if least == -np.inf else np.isfinite(array) & (array >= least)
+    if not right.all():
         told = wanted if least == 0.0 else "finite numbers"
-        raise ModelError(owner, f"{what} holds {array[wrong].flat[0]}", f"give {told}")
+        raise ModelError(owner, f"{what} holds {array[~right].flat[0]}", f"give {told}")
     return array
 
 

@@ -56,11 +56,6 @@ class JointType:
     bias: Callable[[Floats, Floats, Floats], Floats] | None = None  # (axis, q, qd) -> S° qd (m,6)
     rate: Callable[[Floats, Floats], Floats] | None = None  # (q, qd) -> dq/dt, if it is not qd
 
-    @property
-    def constant(self) -> bool:
-        """Whether S does not depend on q."""
-        return not self.moving
-
 
 def _columns(*pairs: tuple[Floats | None, Floats | None]) -> Floats:
     """S from its columns, each given as (angular, linear) with None for zero."""

@@ -87,7 +87,7 @@ def follow(tree: nx.DiGraph[Any]) -> None:
     tree.graph.update(q=q, qd=kept(coupled, q, tree.graph["qd"]))
 
 
-JOINTS = (*(name for name, t in TYPES.items() if t.constant and t.dof < 6), GENERAL)
+JOINTS = (*(name for name, t in TYPES.items() if not t.moving and t.dof < 6), GENERAL)
 OPEN = 1e-6  # rad or m by which a loop may be open without a warning
 EYE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 

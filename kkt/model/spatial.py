@@ -80,7 +80,8 @@ def in_pieces(function: Callable[..., Array], *arrays: Array) -> Array:
     It gets them with equal entries of bodies side by side, over which processors go fastest.
     """
     if not any(x.strides[0] for x in arrays):  # one value, of all bodies
-        return np.repeat(function(*(x[:1] for x in arrays)), len(arrays[0]), axis=0)
+        one = function(*(x[:1] for x in arrays))
+        return np.broadcast_to(one, (len(arrays[0]), *one.shape[1:]))
 
     def of(i: int) -> Array:
         return function(*(np.asfortranarray(x[i : i + CACHED]) for x in arrays))
@@ -91,6 +92,11 @@ def in_pieces(function: Callable[..., Array], *arrays: Array) -> Array:
     for i in range(CACHED, n, CACHED):
         found[i : i + CACHED] = of(i)
     return found
+
+
+def stored(x: Array) -> Array:
+    """The values of bodies, of which one that stands for all bodies is there once."""
+    return x if x.strides[0] else x[:1].copy()
 
 
 def matmul(a: Array, b: Array) -> Array:

@@ -143,7 +143,7 @@ class BodyTree(Shown):
     """
 
     name: str
-    names: tuple[Hashable, ...]  # (n,) bodies
+    names: Sequence[Hashable]  # (n,) bodies
     parent: NDArray[np.int64]  # (n,) index of the parent, -1 for a root
     joint: tuple[str, ...]  # (n,) joint types
     axis: Floats  # (n, 2, 3) unit axes, zero where the joint has none
@@ -385,15 +385,15 @@ def _axes(names: tuple[Hashable, ...], joint: tuple[str, ...], data: list[dict[s
     return unit_axes(axis, names, joint)
 
 
-def unit_axes(axis: Floats, names: tuple[Hashable, ...], joint: tuple[str, ...]) -> Floats:
+def unit_axes(axis: Floats, names: Sequence[Hashable], joint: tuple[str, ...]) -> Floats:
     """Axes (n, 2, 3) scaled to unit length.  Raises ModelError for a zero axis or parallel ones."""
     length = in_pieces(lambda some: np.sqrt((some * some).sum(-1)), axis)
     wanted = each(joint, {kind: 0 if kind == GENERAL else TYPES[kind].axes for kind in set(joint)})
-    for k in np.nonzero((length == 0.0) & (np.arange(2) < wanted[:, None]))[0]:
+    for k in np.nonzero((length == 0.0) & (np.arange(2) < wanted[:, None]))[0].tolist():
         raise ModelError(f"body {names[k]!r}", "field 'axis' is zero", "give a direction, such as 0 0 1")
     two = np.flatnonzero(wanted == 2)
-    between = np.abs(np.cross(axis[two, 0], axis[two, 1])).max(axis=1, initial=0.0)
-    for k in two[between <= 1e-12 * length[two].prod(axis=1)]:
+    between = np.abs(cross(axis[two, 0], axis[two, 1])).max(axis=1, initial=0.0)
+    for k in two[between <= 1e-12 * length[two].prod(axis=1)].tolist():
         what = "field 'axis' holds two parallel axes"
         raise ModelError(f"body {names[k]!r}", what, "a universal joint needs two directions")
     # an axis that is unit to rounding stays as it is given
@@ -406,7 +406,7 @@ def check_values(tree: BodyTree) -> None:
     """Check masses, inertias and placements.  Raises ModelError, warns (InertiaWarning)."""
 
     def body(k: np.integer) -> str:
-        return f"body {tree.names[k]!r}"
+        return f"body {tree.names[int(k)]!r}"
 
     for k in np.flatnonzero(tree.mass < 0.0):
         raise ModelError(body(k), f"field 'mass' is {tree.mass[k]}", "give zero or more, in kg")

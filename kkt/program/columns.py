@@ -172,7 +172,7 @@ class MotionColumns:
         self.write: Writer = columns.write
         self.structure: Structure = structure
         self.motion: Motion = motion
-        self.names: tuple[Hashable, ...] = structure.names
+        self.names: Sequence[Hashable] = structure.names
         self.x: dict[Block, Ref] = columns.base.solution
         self.v: dict[int, Ref | None] = {}  # velocities
         self.up: dict[int, Ref | None] = {}  # Phi* v of the parent

@@ -61,7 +61,7 @@ def tree_from_arrays(
         raise ModelError(
             "tree", f"field 'joint' {found}", f"give {n} of {', '.join(sorted(known))}, or one for all"
         )
-    labels = tuple(range(n) if names is None else names)
+    labels: Sequence[Hashable] = range(n) if names is None else tuple(names)
     if names is not None and not all(issubclass(kind, Hashable) for kind in set(map(type, labels))):
         raise ModelError("tree", "field 'names' holds what names nothing, such as a list", "give texts")
     if len(labels) != n or (names is not None and len(set(labels)) < n):
@@ -99,7 +99,7 @@ def _parents(parent: ArrayLike) -> NDArray[np.int64]:
         k = int(outside[0])
         what = f"field 'parent' holds {up[k]} at {k}"
         raise ModelError("tree", what, f"give an index from 0 to {len(up) - 1}, or -1 for a root")
-    reached = breadth_first(up)[0]
+    reached = up if (up < np.arange(len(up))).all() else breadth_first(up)[0]
     if len(reached) < len(up):
         lost = int(np.setdiff1d(np.arange(len(up)), reached)[0])
         raise ModelError("tree", f"body {lost} hangs on a cycle", "a tree has none")
@@ -113,7 +113,7 @@ def _rows(field: str, value: ArrayLike, n: int, shape: tuple[int, ...]) -> Float
     return checked("tree", field, value, (n, *shape))
 
 
-def _axes(axis: ArrayLike, kinds: tuple[str, ...], labels: tuple[Hashable, ...]) -> Floats:
+def _axes(axis: ArrayLike, kinds: tuple[str, ...], labels: Sequence[Hashable]) -> Floats:
     n = len(kinds)
     count = each(kinds, {kind: TYPES[kind].axes for kind in set(kinds)})
     result = np.zeros((n, 2, 3))

@@ -6,7 +6,7 @@ The passes are compiled to machine code, which is cached in memory and on disk.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +18,7 @@ from ..machine import native, store
 from ..machine.native import address_of
 from ..machine.recorder import Scalar, reference
 from ..matrix.system import System
+from ..model.spatial import stored
 from ..model.tree import BodyTree
 from .passes import DECLARED, RECORD, Array, Numbers, Pass, Place, Record, Step, StepWriter, outwards, upwards
 from .plan import ANY, ZERO, Kind, TreePlan
@@ -45,11 +46,18 @@ OWN = Numbers("A", "joint", 1, fetched=True)  # where joints have inertia of the
 Blocks = dict[str, Array]  # entries of (4) by letter
 
 
-def passes(order: Bodywise, kinds: Sequence[Kind]) -> tuple[Pass, Pass, tuple[int, ...]]:
-    """The two passes for a tree of these kinds of bodies, and what a body of each hands on, in numbers."""
+def passes(order: Bodywise, kinds: Sequence[Kind], alike: bool) -> tuple[Pass, Pass, tuple[int, ...]]:
+    """The two passes for a tree of these kinds of bodies, and what a body of each hands on, in numbers.
+
+    ``alike`` says that one M stands for all bodies.
+    """
     there, back, records = zip(*(steps_of(order, kind) for kind in kinds), strict=True)
     own = (OWN,) if any(k.A for k in kinds) else ()
-    return Pass("factor", (*own, *FACTOR), there), Pass("solve", (*own, *SOLVE), back), records
+    factor, solve = (
+        (*own, *(replace(it, by="one") if alike and it.name == "M" else it for it in arrays))
+        for arrays in (FACTOR, SOLVE)
+    )
+    return Pass("factor", factor, there), Pass("solve", solve, back), records
 
 
 def steps_of(order: Bodywise, kind: Kind) -> tuple[Step, Step, int]:
@@ -167,11 +175,11 @@ class Code:
 
 
 @lru_cache(maxsize=32)
-def compiled(order: Bodywise, kinds: tuple[Kind, ...], relaxed: bool) -> tuple[Code, ...]:
+def compiled(order: Bodywise, kinds: tuple[Kind, ...], alike: bool, relaxed: bool) -> tuple[Code, ...]:
     """Machine code of an order's two passes for the kinds of a tree's bodies."""
-    *made, records = passes(order, kinds)
+    *made, records = passes(order, kinds, alike)
     target, about = native._target(LEVEL)
-    name = store.key("passes", about, order, kinds, relaxed)
+    name = store.key("passes", about, order, kinds, alike, relaxed)
     kept = store.read(name)
     if kept is None:
         lines = (line for it in made for line in it.text(relaxed))
@@ -195,14 +203,15 @@ def solve(system: System, plan: TreePlan, relaxed: bool) -> tuple[Floats, Floats
     """qdd (N,), pdd (n, 6), f (n, 6) from the entries of (4)."""
     tree, e = system.tree, system.entries
     n, N = tree.n, int(tree.offset[-1])
-    if relaxed not in plan.codes:
-        plan.codes[relaxed] = compiled(plan.order, plan.kinds, relaxed)
-    there, back = plan.codes[relaxed]
+    given = {"M": stored(e.M), "Phi": e.Phi, "S": e.S, "a": e.a, "b": e.b, "tau": e.tau, "A": e.A}
+    given = {name: np.ascontiguousarray(block) for name, block in given.items()}
+    way = len(given["M"]) < n, relaxed
+    if way not in plan.codes:
+        plan.codes[way] = compiled(plan.order, plan.kinds, *way)
+    there, back = plan.codes[way]
     # the unknowns in the order of (4), and the pivots
     x = np.empty(12 * n + 2 * N)
     pdd, qdd, f = x[: 6 * n], x[6 * n : 6 * n + N], x[6 * n + N : 12 * n + N]
-    given = {"M": e.M, "Phi": e.Phi, "S": e.S, "a": e.a, "b": e.b, "tau": e.tau, "A": e.A}
-    given = {name: np.ascontiguousarray(block) for name, block in given.items()}
     start = address_of(x)
     numbers = {"pdd": start, "pdd_up": start, "qdd": start + 48 * n}
     numbers |= {"f": start + 8 * (6 * n + N), "pivot": start + 8 * (12 * n + N)}

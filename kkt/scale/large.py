@@ -25,7 +25,7 @@ from ..arithmetic.formats import Hardware
 from ..base.errors import OrderError, SingularError, SizeError
 from ..matrix.entries import ROUNDINGS
 from ..matrix.system import System, efforts_alone, least_size, require_system
-from ..model.spatial import cross, in_pieces
+from ..model.spatial import cross, in_pieces, stored
 from ..order.sequence import OrderLike, Plan, plan
 from ..proof.idle import idle_motion, shaken
 from ..proof.soundness import backward_error, rows_of
@@ -159,11 +159,12 @@ def _even(system: System) -> bool:
     """
     if "even" not in system.plans:
         tree = system.tree
-        span, least = in_pieces(_moments, tree.inertia).T
-        mass = np.max(tree.mass, initial=0.0)
-        squares = (in_pieces(lambda some: np.sum(some**2, axis=1), x) for x in (tree.com, tree.p))
+        inertia, masses, com, p = map(stored, (tree.inertia, tree.mass, tree.com, tree.p))
+        span, least = in_pieces(_moments, inertia).T
+        mass = np.max(masses, initial=0.0)
+        squares = (in_pieces(lambda some: np.sum(some**2, axis=1), x) for x in (com, p))
         moment = np.max(span, initial=0.0) + mass * sum(np.max(x, initial=0.0) for x in squares)
-        light = np.min(tree.mass, initial=np.inf) < LIGHT * mass
+        light = np.min(masses, initial=np.inf) < LIGHT * mass
         system.plans["even"] = not light and bool(np.min(least, initial=np.inf) >= LIGHT * moment)
     return bool(system.plans["even"])
 

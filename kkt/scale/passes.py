@@ -111,7 +111,7 @@ DECLARED = """declare double @llvm.sqrt.f64(double)
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"""
 GIVEN = "ptr %table, i64 %k, i64 %j, i64 %up, ptr %record, ptr %children"
 LINE = 8  # numbers in a cache line
-_OF = {"body": "%k", "joint": "%j", "parent": "%up"}
+_OF = {"one": "0", "body": "%k", "joint": "%j", "parent": "%up"}
 _AT = {"update": "children"}
 
 
@@ -120,7 +120,7 @@ class Numbers:
     """An array that steps read or write, and how a body's part of it is found."""
 
     name: str
-    by: Literal["body", "joint", "parent"]
+    by: Literal["one", "body", "joint", "parent"]
     size: int  # of one body or freedom
     fetched: bool = False  # whether it is prefetched
 

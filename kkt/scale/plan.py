@@ -13,7 +13,7 @@ pivots need not show, are found beforehand.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -24,6 +24,7 @@ from ..base.compiled import njit
 from ..base.errors import OrderError, SingularError, SizeError
 from ..matrix.blocks import KINDS
 from ..matrix.entries import Pattern
+from ..model.spatial import stored
 from ..model.tree import BodyTree
 from ..order.sequence import TEN, Plan
 from .template import Bodywise, Groups, articulated
@@ -130,7 +131,7 @@ def kinds_of(
         parent,
         offset,
         leaf,
-        pattern.M,
+        stored(pattern.M),
         pattern.Phi,
         pattern.Phi_one,
         pattern.S,
@@ -157,6 +158,7 @@ def _union(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.array([either[0] & ~ones | both[0] & ones, either[1], both[2]])
 
 
+@lru_cache(maxsize=512)
 def _kind(word: int, S: int, S_one: int) -> Kind:
     """The kind of a key, whose three words are those of :func:`_keys`."""
     dof = word >> _DOF & 7
@@ -194,7 +196,7 @@ def _keys(parent, offset, leaf, M, Phi, Phi_one, S, S_one, a, A):  # pragma: no 
         word, place = np.int64(0), 0
         for i in range(6):
             for j in range(i, 6):
-                word |= np.int64(M[k, i, j]) << place
+                word |= np.int64(M[min(k, len(M) - 1), i, j]) << place
                 place += 1
         root = parent[k] < 0
         if not root:
@@ -315,7 +317,7 @@ def require_inertia(
     empty.  ``order`` (n,) has children before parents.
     """
     mass, inertia = tree.mass, tree.inertia
-    full = (mass != 0.0) & inertia[:, (0, 1, 2), (0, 1, 2)].all(axis=1)
+    full = (mass != 0.0) & np.diagonal(inertia, axis1=1, axis2=2).all(axis=1)
     if full.all():
         return
     free = np.diff(tree.offset)
@@ -345,7 +347,7 @@ class TreePlan:
     code: NDArray[np.uint8]  # (n,) twice the kind, plus 1 for the first child of its parent
     walk: Walk
     offset: NDArray[np.int64]  # (n + 1,) of the tree
-    codes: dict[bool, Any]  # machine code, strict or relaxed
+    codes: dict[tuple[bool, bool], Any]  # machine code: of one M or of many, strict or relaxed
 
     @property
     def places(self) -> int:
@@ -368,12 +370,13 @@ def plan_of(tree: BodyTree, pattern: Pattern, bodies: Bodies | None = None) -> T
     ``bodies`` is the order, None the articulated body method.  Raises SingularError where a pivot is
     singular in any state.
     """
-    rules, sequence = articulated(set(np.flatnonzero(np.bincount(tree.dof)).tolist())), None
+    rules, sequence = articulated(frozenset(np.flatnonzero(np.bincount(tree.dof)).tolist())), None
     if bodies is not None:
         rules, sequence = bodies.order, bodies.sequence
     walk = walk_of(tree.parent, sequence)
     require_inertia(tree, walk.order, rules.name, pattern.A)
     kinds, kind = kinds_of(tree.parent, tree.offset, walk.leaf, pattern)
     code = (2 * kind + walk.first)[walk.order].astype(np.uint8)
-    body = np.pad(walk.order, PADDING, mode="edge")
+    first, last = walk.order[[0] * PADDING], walk.order[[-1] * PADDING]
+    body = np.concatenate([first, walk.order, last])
     return TreePlan(rules, tuple(kinds), body, code, walk, tree.offset, {})

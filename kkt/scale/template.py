@@ -10,7 +10,7 @@ children hand on, on the way back its parent's acceleration.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -49,7 +49,7 @@ class Bodywise:
     @property
     def is_abm(self) -> bool:
         """The operations are those of the articulated body method."""
-        own = articulated({dof for dof, _ in self.groups})
+        own = articulated(frozenset(dof for dof, _ in self.groups))
         alike = [(dof, [set(group) for group in groups]) for dof, groups in self.groups]
         same = [(dof, [set(group) for group in groups]) for dof, groups in own.groups]
         return self.rules == own.rules and alike == same
@@ -95,7 +95,8 @@ class Bodywise:
         return max((dof for dof, _ in self.groups), key=numbers)
 
 
-def articulated(freedoms: set[int]) -> Bodywise:
+@cache
+def articulated(freedoms: frozenset[int]) -> Bodywise:
     """The articulated body method: one bracket (pdd qdd f) a body."""
     groups = ((n, (("pdd", "qdd", "f") if n else ("pdd", "f"),)) for n in sorted(freedoms))
     return Bodywise("abm", Rules(), tuple(groups))

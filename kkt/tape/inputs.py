@@ -26,7 +26,7 @@ class InputSlots:
     """Where the entries of (4) stand among the slots; a slot for each structural nonzero."""
 
     pattern: Pattern
-    names: tuple[Hashable, ...]  # (n,) bodies of the tree
+    names: Sequence[Hashable]  # (n,) bodies of the tree
     parent: NDArray[np.int64]  # (n,)
     dof: NDArray[np.int64]
     subspaces: Sequence[NDArray[Any]]  # S_k of the state that the tape is made from

@@ -135,7 +135,7 @@ class Tape(Shown):
         """Raise OrderError unless this tape can be read with the system's entries."""
         inputs, tree, where = self.inputs, system.tree, f"order {self.program.name!r}"
         if system.pattern is not inputs.pattern and not (
-            inputs.names == tree.names
+            tuple(inputs.names) == tuple(tree.names)
             and np.array_equal(inputs.parent, tree.parent)
             and np.array_equal(inputs.dof, tree.dof)
             and inputs.ties == system.structure.ties
