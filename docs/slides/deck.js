@@ -47,5 +47,5 @@ addEventListener("blur", () => setTimeout(() => { // a click into the live scene
 }, 300));
 addEventListener("resize", () => show(at, built));
 setInterval(tell, 10000);
-document.body.classList.add("shown");
+document.body.classList.toggle("shown", location.hash !== "#all"); // on paper each is laid out from the first
 show(at);

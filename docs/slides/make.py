@@ -99,7 +99,8 @@ def figure(alt: str, what: str) -> str:
     kind, model, *rest = what.split()
     step = next((int(item) for item in rest if item.isdigit()), None)
     orders = next((tuple(item.split(",")) for item in rest if not item.isdigit()), ())
-    request = Request(facts.system(model), orders, step)
+    width = "single" if kind == "spy" else "double"  # letters of one picture are read from the last row
+    request = Request(facts.system(model), orders, step, width=width)
     with tempfile.TemporaryDirectory() as place:
         svg = write(KINDS[kind], request, Path(place) / "figure.svg").read_bytes()
     told = escape(f"{alt}. {caption(KINDS[kind], request)}", quote=True)
@@ -115,20 +116,10 @@ def printed(file: Path) -> Path | None:
     if chromium is None:
         return None
     pdf = file.with_suffix(".pdf")
-    subprocess.run(
-        [
-            chromium,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--no-pdf-header-footer",
-            f"--print-to-pdf={pdf}",
-            file.resolve().as_uri(),
-        ],
-        check=True,
-        capture_output=True,
-        timeout=120,
-    )
+    # some seconds pass for the page, in which its live scenes are drawn
+    switches = "--headless --no-sandbox --disable-gpu --no-pdf-header-footer --virtual-time-budget=4000"
+    asked = [chromium, *switches.split(), f"--print-to-pdf={pdf}", f"{file.resolve().as_uri()}#all"]
+    subprocess.run(asked, check=True, capture_output=True, timeout=120)
     return pdf
 
 
