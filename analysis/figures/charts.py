@@ -234,8 +234,7 @@ def _telling(results: Mapping[str, Elimination]) -> list[str]:
         return list(results)
     lines: dict[tuple[tuple[float, float], ...], str] = {}
     for order, result in results.items():
-        steps = len(result.steps)
-        points = ((s.step / steps, s.pivot_error) for s in result.steps if s.pivot_error)
+        points = ((s.step / len(result.steps), s.pivot_error) for s in result.steps if s.pivot_error)
         lines.setdefault(tuple(points), order)
     several = [line for line in lines if len(line) > 1] or [*lines]
     ranked = sorted(several, key=lambda line: max((error for _, error in line), default=0.0))

@@ -198,8 +198,8 @@ def _panels(
         size = 8.0 if width == "single" or across > 2 else 9.0
         lines_of = [even(text, side, size) for text in captions]
         lines = max(text.count("\n") + bool(text) for text in lines_of)
-        low_edge = 0.24 if small else 0.09  # [in] of the captions, above the panels
-        head = low_edge + 1.3 * lines * size / 72
+        clear = 0.24 if small else 0.09  # [in] of the captions, above the panels
+        head = clear + 1.3 * lines * size / 72
         head_line = wrapped(title, total) if title else ""
         top = 0.0 if not title else 0.3 + 0.16 * head_line.count("\n")
         key = _key(states[0], total) if labels is not False else ""
@@ -218,8 +218,7 @@ def _panels(
             ax = figure.add_axes((x / total, y / height, side / total, side / height))
             draw(ax, state, 72 * side, look, labels=labels, circles=state.step > 0, zeros=zeros)
             above: dict[str, Any] = {**centred, "va": "bottom", "linespacing": 1.15, "weight": "bold"}
-            y += side + low_edge
-            figure.text((x + side / 2) / total, y / height, plain(text), size=size, **above)
+            figure.text((x + side / 2) / total, (y + side + clear) / height, plain(text), size=size, **above)
         if title:
             figure.text(0.5, 1 - 0.08 / height, head_line, size=TEXT, **centred)
         if key and any(ax.texts for ax in figure.axes):  # where blocks are named at all
