@@ -46,6 +46,7 @@ INSIDE = {
     ("papers/cloutier1995/floor.py", "kkt.base.errors"): "names the nearest body",
     ("papers/cloutier1995/complements.py", "kkt.model"): "products with skew matrices",
     ("papers/cloutier1995/complements.py", "analysis.inertia"): "triangles that round by themselves",
+    ("papers/ascher1996/table2.py", "analysis.inertia"): "products that round alike",
     ("papers/cloutier1995/floor.py", "kkt.model"): "points are given as loops' are",
     ("benchmarks/tracing.py", "kkt.arithmetic"): "times the compiled loop alone",
     ("benchmarks/peers.py", "kkt.matrix.configuration"): "times kernels by their configuration",
