@@ -45,22 +45,11 @@ def run(options: argparse.Namespace) -> int:
     if only is not None and len(asked) > 1:
         raise kkt.PivotreeError("option --item", "belongs to one paper", "name it instead of all")
     chosen = [(paper, papers.items(paper, only)) for paper in asked]
-    if options.list and options.json:
-        print_json(
-            [
-                {"paper": paper, "items": [{"name": item.name, "says": item.says} for item in found]}
-                for paper, found in chosen
-            ]
-        )
-        return 0
     if options.list:
-        for paper, found in chosen:
-            print(paper)
-            for item in found:
-                print(f"  {item.name:22s} {item.says}")
+        _list(chosen, options.json)
         return 0
-    quick = "quick" in (options.set or [])
-    given = settings([each for each in options.set or [] if each != "quick"])
+    told = options.set or []
+    quick, given = "quick" in told, settings([each for each in told if each != "quick"])
     if given and (only is None or len(only) != 1):
         raise kkt.PivotreeError("option --set", "belongs to one item", "name it with --item")
     output = None if options.output is None else folder_of(options.output)
@@ -77,6 +66,19 @@ def run(options: argparse.Namespace) -> int:
         _sum(documents)
     states = {row["state"] for document in documents for row in document["rows"]}
     return 1 if "missed" in states else 0
+
+
+def _list(chosen: list[tuple[str, Any]], as_json: bool) -> None:
+    """The items of papers, and what each is."""
+    listed = [
+        {"paper": paper, "items": [{"name": item.name, "says": item.says} for item in found]}
+        for paper, found in chosen
+    ]
+    if as_json:
+        print_json(listed)
+        return
+    for paper, found in chosen:
+        print(paper, *(f"  {item.name:22s} {item.says}" for item in found), sep="\n")
 
 
 def settings(texts: list[str]) -> dict[str, str]:

@@ -79,15 +79,17 @@ def run(options: argparse.Namespace) -> int:
     if options.project and not looped:
         what = "is for closed loops and contacts, and this model has none"
         raise kkt.PivotreeError("option --project", what, "leave it out, or give --contact or --loops")
+    # what is wrong with the rows, or the state, is told before the long work
     manifold = None
     if looped:
         if not options.project:
-            with silent():  # what is wrong with the rows is told before what is amiss
+            with silent():
                 kkt.build(tree, **given)
         start = given.pop("q", None), given.pop("qd", None)
         tree, manifold = begun(tree, *start, options.project)
     with silent(manifold is not None and not manifold.kept):
-        kkt.build(tree, **given)  # what is wrong with the state is told before the long work
+        kkt.build(tree, **given)
+
     found: list[Any] = []
     with progress_shown("compiling", len(formats) * len(names)) as progress:
         for format in formats:
