@@ -591,3 +591,8 @@ def test_an_answer_that_should_not_be_relied_on_says_so():
     far = measured(system, crbm, "float32", reference)
     assert far["error"] > 2.0**-12 and "fewer than half of its digits" in far["marked"]
     assert measured(system, proof, "float64", reference)["marked"] is None
+
+
+def test_an_order_on_a_small_robot_is_measured_in_the_formats_that_were_asked_for():
+    (told,) = explorer_data(kkt.build(kkt.chain(2)), "chain:2", ["abm"], ["float32"])["orders"]
+    assert 0.0 < told["formats"]["float32"]["error"] < 1e-6 and told["blame"]["format"] == "float32"
