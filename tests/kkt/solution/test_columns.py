@@ -75,7 +75,7 @@ def test_all_orders_solve_for_them_and_give_the_joint_space_inverse(mixed, name)
 def test_a_column_has_the_bits_of_a_run_of_its_own(mixed, format, name):
     """Sums, their order and their signs are those of the right-hand side that (4) has."""
     # a body without bias acceleration has no slots for it, and a column may have rows there
-    mixed = replace(mixed, pattern=replace(mixed.pattern, a=np.ones(mixed.tree.n, bool)))
+    mixed = replace(mixed, pattern=replace(mixed.pattern, a=np.ones(mixed.tree.n, bool)), plans={})
     tape = kkt.trace(mixed, orderings.get(name))
     B = sides(mixed, 4)
     found = kkt.eliminate(mixed, tape, format, records=False, rhs=B).columns.values
