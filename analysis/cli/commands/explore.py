@@ -32,7 +32,9 @@ def declare(command: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    path = None if options.output is None else file_of(options.output, "page", (".html", ".htm"))
+    path = None if options.output is None else file_of(options.output)
+    if path and path.suffix.lower() not in (".html", ".htm"):
+        raise kkt.PivotreeError("option -o", f"{path} is no page", "give a name that ends in .html")
     if path and options.port is not None:
         raise kkt.PivotreeError("option -o", "writes a page and serves none", "leave out -o or --port")
     from ...explorer import explorer_data, write_page
