@@ -104,6 +104,7 @@ def new_figure(width: str, height: float, dark: bool | Theme) -> Figure:
     if width not in WIDTHS:
         raise ValueError(f"width {width!r} is unknown; use {' or '.join(WIDTHS)}")
     look = dark if isinstance(dark, Theme) else theme(dark)
+    height = round(SCREEN * height) / SCREEN  # whole pixels of a notebook
     figure = PaperFigure(figsize=(WIDTHS[width], height), facecolor=look.page)
     figure.font = look.font
     return figure

@@ -187,7 +187,7 @@ def rotation(axis: Array, angle: Array) -> Array:
     """
     c, s = np.cos(angle), np.sin(angle)
     rest, u = 1.0 - c, [axis[..., i] for i in range(3)]
-    columns = np.empty_like(c, shape=(3, 3, *np.shape(c)))  # equal entries of bodies side by side
+    columns = np.empty_like(c, shape=(3, 3, *c.shape))  # equal entries of bodies side by side
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         # 1 - (1 - c)(1 - u_i^2): exact 1 on the axis, exact c beside a coordinate axis
         off_axis = u[j] * u[j] + u[k] * u[k]

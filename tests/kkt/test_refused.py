@@ -396,7 +396,7 @@ def test_of_several_wrong_arguments_the_first_is_told():
     ("call", "words"),
     [
         (lambda: pt.chain(), r"chain\(\) missing 1 required positional argument: 'n'"),
-        (lambda: pt.chain(3, 4, bodies=5), r"chain\(\) got an unexpected keyword argument"),
+        (lambda: pt.chain(3, bodies=5), r"chain\(\) got an unexpected keyword argument"),
     ],
 )
 def test_a_call_with_other_arguments_names_the_function(call, words):
