@@ -180,7 +180,7 @@ def rates(kernel, x, qd, xp):
     """dx/dt by numpy's or JAX's functions; quaternions are (x, y, z, w)."""
     found, places = [], kernel.places
     for k, kind in enumerate(places.tree.joint):
-        own, speed = x[places.of(k)], qd[places.rates_of(k)]
+        own, speed = x[places.of(k)], qd[places.tree.freedoms_of(k)]
         if kind == "planar":
             c, s = xp.cos(own[2]), xp.sin(own[2])
             speed = xp.stack([c * speed[0] - s * speed[1], s * speed[0] + c * speed[1], speed[2]])
