@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -215,8 +214,9 @@ def _read(A: Any, name: str) -> tuple[sp.csc_array, str]:
 
         name = Path(A).stem if name == "matrix" else name
         try:
-            A = mmread(BytesIO(read_bytes(A)))
-        except (OSError, ValueError, UnreadableError) as error:
+            read_bytes(A)  # refuses what is no plain file of bounded size; mmread unpacks .gz and .bz2
+            A = mmread(A)
+        except (OSError, EOFError, ValueError, UnreadableError) as error:
             raise ModelError(A, error, "give a Matrix Market file") from None
     elif isinstance(A, nx.Graph):
         A = nx.laplacian_matrix(A) + sp.eye_array(len(A))

@@ -1,6 +1,7 @@
 """A symmetric matrix of one's own: fill and operations as SuperLU has them, digits as fractions say."""
 
 import ctypes
+import gzip
 import sys
 from fractions import Fraction
 from itertools import combinations
@@ -137,7 +138,8 @@ def test_whatever_is_a_matrix_is_read(tmp_path):
     A = poisson(3)
     right = pt.matrix(A).matrix.toarray()
     mmwrite(tmp_path / "a.mtx", sp.coo_matrix(A), symmetry="symmetric")
-    for given in (A.toarray(), sp.coo_array(A), str(tmp_path / "a.mtx"), tmp_path / "a.mtx"):
+    (tmp_path / "a.mtx.gz").write_bytes(gzip.compress((tmp_path / "a.mtx").read_bytes()))
+    for given in (A.toarray(), sp.coo_array(A), str(tmp_path / "a.mtx"), tmp_path / "a.mtx.gz"):
         assert np.array_equal(pt.matrix(given).matrix.toarray(), right)
     assert pt.matrix(tmp_path / "a.mtx").name == "a"
     graph = nx.grid_2d_graph(3, 3)
