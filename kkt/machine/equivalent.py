@@ -102,10 +102,8 @@ def equivalent(system: System) -> tuple[System, tuple[float, ...]]:
     _in_the_root(graph, system, R)
     made = build(factored(graph), implicit=system.state.step or None)
     M = np.array([tens.get(name, np.zeros((6, 6))) for name in made.tree.names])
-    entries = made.entries._replace(M=M)
-    pattern = replace(
-        made.pattern, M=M != 0.0, a=np.ones(len(M), dtype=np.bool_)
-    )  # a body in the bias of points
+    entries, biased = made.entries._replace(M=M), np.ones(len(M), dtype=np.bool_)
+    pattern = replace(made.pattern, M=M != 0.0, a=biased)  # of_points gives a to every body
     configuration = Configuration(tree, system.graph)
     shifts = np.zeros(configuration.size)
     for k in np.flatnonzero(turn).tolist():

@@ -6,6 +6,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
@@ -18,7 +19,7 @@ from ..arithmetic import Format, get_format
 from ..arithmetic.binary import Binary
 from ..arithmetic.formats import Hardware
 from ..arithmetic.own import Mixed
-from ..base.errors import FormatError, ModelError, nearest
+from ..base.errors import FormatError, ModelError, SingularError, nearest
 from ..base.shown import Shown
 from ..matrix.blocks import Block
 from ..matrix.configuration import Configuration
@@ -191,9 +192,10 @@ def _programs(
     if relaxed and plain and equivalent.takes(order, system):
         if not all_resist(system.tree, chosen.unit):  # what is refused of the robot that was given
             require_pivots(system, tape_of(system, order), chosen)
-        system, shifts = equivalent.equivalent(system)
-        configuration = Configuration(system.tree, system.graph)
-        request = replace(request, shifts=shifts)
+        other, shifts = equivalent.equivalent(system)
+        places = Configuration(other.tree, other.graph)
+        with suppress(SingularError):  # an order may ask its frames without mass for an inertia
+            return programs_of(other, places, order, chosen, replace(request, shifts=shifts))
     return programs_of(system, configuration, order, chosen, request)
 
 

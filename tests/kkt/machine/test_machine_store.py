@@ -147,6 +147,7 @@ LOOSE += [
     ("crbm", SPRINGS, {"outputs": ("inertia",)}),
     ("crbm", every_joint(), {}),
     ("abm", MASSLESS, {}),
+    ("base_to_tip", kkt.random_tree(5, 9), {}),
     ("abm", kkt.humanoid(), DERIVED),
 ]
 
