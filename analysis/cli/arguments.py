@@ -78,8 +78,8 @@ def add_order(command: Parser, usual: str | None, several: bool = False) -> None
 
 def add_format(command: Parser, usual: str, several: bool = False, known: str = FORMATS_HELP) -> None:
     """One number format, or ``several``."""
-    told = "comma-separated" if several else "one of"
-    command.add_argument("--format", default=usual, metavar="F", help=f"{told} ({usual}): {known}")
+    told = f"{'comma-separated' if several else 'one format'} ({usual}): {known}"
+    command.add_argument("--format", default=usual, metavar="F", help=told)
 
 
 def add_refinement(command: Parser) -> None:
