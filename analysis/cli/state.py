@@ -152,7 +152,7 @@ def _named(
     values = np.zeros(len(names)) if own is None else np.array(own, dtype=float)
     changed: set[int] = set()
     for joint, x in named:
-        places = [k for k, both in enumerate(names) if joint in both]
+        places = [k for own in (1, 2) for k, both in enumerate(names) if joint in both[:own]]
         if not places:
             known = [both[0] for both in names]
             raise kkt.ModelError(where, f"joint {joint!r} is unknown", nearest(joint, known))

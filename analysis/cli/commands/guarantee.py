@@ -87,8 +87,8 @@ def _limits(model: nx.DiGraph[Any], text: str | None) -> dict[Hashable, tuple[fl
 
 def _body(model: nx.DiGraph[Any], option: str, joint: str, found: dict[Hashable, Any]) -> Hashable:
     """The body of a joint, by either's name, that is not ``found`` before."""
-    names = {str(data.get("joint_name", body)): body for body, data in model.nodes(data=True)}
-    names |= {str(body): body for body in model}
+    names = {str(body): body for body in model}
+    names |= {str(data.get("joint_name", body)): body for body, data in model.nodes(data=True)}
     if joint not in names:
         raise kkt.ModelError(f"option {option}", f"joint {joint!r} is unknown", nearest(joint, names))
     if names[joint] in found:

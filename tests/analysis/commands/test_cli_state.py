@@ -49,6 +49,20 @@ def test_joints_have_names_and_the_others_stay(run, arm):
     assert by_name["state"].startswith("q = 0.3 sin(1.7 k) but elbow=0.3, qd = 0,0, tau = 2 sin(")
 
 
+def test_a_joint_s_name_goes_before_that_of_another_s_body(run, arm, tmp_path):
+    other = tmp_path / "other" / "arm.urdf"
+    other.parent.mkdir()
+    other.write_text(ARM.replace('joint name="elbow"', 'joint name="upper"'))
+    for words in (("solve", "--q"), ("guarantee", "--states", "0", "--orders", "abm", "--limits")):
+        own = "0.3" if words[0] == "solve" else "-0.1:0.1"
+        told = [
+            run(*words, f"{joint}={own}", file, "--json")
+            for file, joint in ((arm, "elbow"), (other, "upper"))
+        ]
+        plain = [re.sub("elbow|upper|fore|/other", "", out) for _, out, _ in told]
+        assert told[0][0] == 0 and plain[0] == plain[1]
+
+
 def test_a_list_may_begin_with_a_minus(run, arm):
     assert solved(run, arm, "--q", "-0.3,1")["qdd"] == solved(run, arm, "--q=-0.3,1")["qdd"]
     assert solved(run, arm, "--state", "tau:-.3,1")["qdd"] == solved(run, arm, "--state=tau:-.3,1")["qdd"]
