@@ -104,9 +104,8 @@ def from_spec(text: str) -> nx.DiGraph[Any]:
             raise ModelError("gallery", f"{name} argument {key!r} is {value}", "give a finite number")
     missing = [key for key, x in arguments_of(build).items() if not x and key not in given]
     if missing:
-        raise ModelError(
-            "gallery", f"{name} needs {missing[0]!r}", f"write {name}:{missing[0]}=... or {name}:VALUE"
-        )
+        told = f"write {name}:{missing[0]}=... or {name}:VALUE"
+        raise ModelError("gallery", f"{name} needs {missing[0]!r}", told)
     return build(**given)
 
 
@@ -130,10 +129,9 @@ def load(
     * ``robot:NAME``, from the package example-robot-data;
     * a gallery spec such as ``chain:100`` or ``example3:m1=1e8,case=2``.
 
-    The options are those of :func:`kkt.read_urdf` and of the command line's ``--urdf``, and matter to
-    URDF files only: links behind fixed joints are merged unless ``merge_fixed`` is False.  ``floating``
-    None is the robot's own default for ``robot:NAME``, and False for a path.  Raises ModelError
-    for a path that does not exist, an unknown name, and a file that is wrong.
+    The options, those of :func:`kkt.read_urdf`, are of URDF files alone: links behind fixed joints are
+    merged unless ``merge_fixed`` is False; ``floating`` None is the robot's own default for ``robot:NAME``.
+    Raises ModelError for a missing path, an unknown name, and a file or an option that is wrong.
 
     >>> pt.compile_tree(pt.load("chain:100"))
     <BodyTree chain_100: 100 bodies, 100 freedoms, joints 100 revolute>
@@ -158,15 +156,16 @@ def load(
         return _from_file(os.fspath(path), path.suffix.lower(), *options)
     suffix = Path(text).suffix.lower()
     separated = os.sep in text or (os.altsep is not None and os.altsep in text)
+    tree = None if suffix in SUFFIXES or separated or os.path.lexists(text) else from_spec(text)
     if suffix not in (".urdf", ".xacro") and (floating or dynamics or mimic != "free"):
         what = "is no .urdf or .xacro file, which alone takes floating, dynamics and mimic"
         raise ModelError(text, what, "leave them out")
     if suffix != ".xacro" and (packages or arguments):
         what = "is no .xacro file, which alone takes packages and arguments"
         raise ModelError(text, what, "leave them out")
-    if suffix in SUFFIXES or separated or os.path.lexists(text):
+    if tree is None:
         return _from_file(text, suffix, bool(floating), merge_fixed, mimic, dynamics, packages, arguments)
-    return from_spec(text)
+    return tree
 
 
 def _from_file(text: str, suffix: str, *options: Any) -> nx.DiGraph[Any]:

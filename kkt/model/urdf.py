@@ -126,7 +126,8 @@ def root_element(
     return robot
 
 
-ONCE = ("inertial", "parent", "child", "origin", "axis", "mimic", "limit", "dynamics")
+ONCE = ("inertial", "parent", "child", "origin", "axis", "axis2", "mimic", "limit", "dynamics")
+OF_INERTIA = ("inertial/origin", "inertial/mass", "inertial/inertia")
 
 
 def name_of(what: str, element: Element, taken: Any) -> str:
@@ -137,7 +138,7 @@ def name_of(what: str, element: Element, taken: Any) -> str:
     check_names((name,), what)
     if name in taken:
         raise ModelError(f"{what} {name!r}", "name is used twice", f"every {what} needs its own")
-    for tag in ONCE:
+    for tag in (*ONCE, *OF_INERTIA):
         if len(element.findall(tag)) > 1:
             raise ModelError(f"{what} {name!r}", f"<{tag}> is given twice", "leave one")
     return name

@@ -218,6 +218,7 @@ TWO = link("w") + link("a")
         (link("w") + link("a", moments="1 1 b") + joint("j", "w", "a"), "'inertia izz' is 'b'"),
         (link("a") + '<link name="b"><inertial><mass value="1"/></inertial></link>', "'inertia ixx' is mis"),
         (TWO + joint("j", "w", "a", inside='<axis xyz="0 0 1"/>' * 2), "'j': <axis> is given twice; leave"),
+        (TWO.replace("<mass", '<mass value="2"/><mass', 1), "<inertial/mass> is given tw"),
         ("<link/>", "a <link> after 0 others: field 'name' is missing"),
         (TWO + '<joint name="j" type="fixed"/>', "joint 'j': field 'parent link' is missing"),
         (link("w"), "no body is left"),
