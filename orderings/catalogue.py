@@ -81,7 +81,7 @@ def get(name: str) -> Order:
     >>> pt.orderings.get("joseph")
     Traceback (most recent call last):
         ...
-    pivotree.kkt.base.errors.OrderError: order 'joseph': is unknown; nearest: joseph_abm
+    pivotree.kkt.base.errors.OrderError: order 'joseph' is unknown; nearest: joseph_abm
     """
     if not isinstance(name, str):
         raise OrderError(f"order {name!r}", "is no name", "give one as a text, such as 'abm'")

@@ -160,11 +160,11 @@ def test_joints_that_mimic_follow_in_every_state(capsys):
         assert abs(q[1]) <= 1  # the limits of the one that follows
     for q, gap in (("0.1,0.3", "0.4"), ("r=0.3", "0.79")):
         assert main(["solve", *jaw.split(), "--q", q]) == 2
-        assert f"loop 'r': is open by {gap}" in capsys.readouterr().err
+        assert f"loop 'r' is open by {gap}" in capsys.readouterr().err
     assert main(["solve", *jaw.split(), "--state", "qd:1,1"]) == 2
-    assert "loop 'r': is torn at 3 (rad/s or m/s)" in capsys.readouterr().err
+    assert "loop 'r' is torn at 3 (rad/s or m/s)" in capsys.readouterr().err
     tree = kkt.load(str(FIELD / "mimic_jaw.urdf"), mimic="coupled")
-    with pytest.warns(kkt.LoopWarning, match="loop 'r': is open by 0.4"):
+    with pytest.warns(kkt.LoopWarning, match="loop 'r' is open by 0.4"):
         kkt.build(tree, q=[0.1, 0.3])
 
 
@@ -382,7 +382,7 @@ def test_rows_that_follow_from_others_are_kept_by_states(tmp_path, capsys):
         assert np.abs(np.exp(1j * (q - q[0] * np.array([1, -1, 1, 1]))) - 1).max() < 1e-8
     # the kept row of pc alone would take this for closed: c stands upright, and bar is down
     assert main(["solve", robot, "--q", f"0,0,0,{np.pi}", "--state", "qd:0,0,0,0"]) == 2
-    assert "loop 'pc': is open by 0.8" in capsys.readouterr().err
+    assert "loop 'pc' is open by 0.8" in capsys.readouterr().err
     tree = kkt.load(robot)
     kkt.write_model(tmp_path / "robot.json", kkt.build(tree).state)
     read, first = kkt.read_model(tmp_path / "robot.json").graph["loops"][1], tree.graph["loops"][1]

@@ -44,7 +44,7 @@ class _Once(argparse.Action):
         given = vars(namespace).setdefault("given", set())
         if self.dest in given:
             name = self.option_strings[0]
-            parser.error(f"option {name}: is given twice; give it once, with commas where it takes several")
+            parser.error(f"option {name} is given twice; give it once, with commas where it takes several")
         if option_string is not None:
             given.add(self.dest)
         setattr(namespace, self.dest, values)

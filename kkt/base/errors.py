@@ -55,7 +55,8 @@ class Refusal(str):
             detail = ", ".join(filter(None, (inner.detail, detail)))
             remedy = "; ".join(filter(None, (inner.remedy, remedy)))
         what = str(wrong)
-        text = f"{where}{where and ': '}{what}{detail and ', '}{detail}{remedy and '; '}{remedy}"
+        joint = " " if what.startswith("is ") else ": "  # order 'abn' is unknown
+        text = f"{where}{where and joint}{what}{detail and ', '}{detail}{remedy and '; '}{remedy}"
         told = super().__new__(cls, sentence(text))
         told.subject, told.reason, told.remedy, told.detail = where, what, remedy, detail
         return told
@@ -90,7 +91,7 @@ class PivotreeWarning(UserWarning):
     ...     pin = pt.cut_joint("j3", None, "spherical", p=(0.1, 0.0, 0.0))
     ...     system = pt.build(pt.chain(3), loops=[pin])
     >>> print(said[0].category.code, said[0].message)
-    loop loop 'j3-world': is open by 0.29 (rad or m) in this state; its rows hold accelerations, so ...
+    loop loop 'j3-world' is open by 0.29 (rad or m) in this state; its rows hold accelerations, so ...
     """
 
     code = "files"
@@ -112,7 +113,7 @@ class OrderError(PivotreeError, ValueError):
     >>> pt.orderings.get("abc")
     Traceback (most recent call last):
         ...
-    pivotree.kkt.base.errors.OrderError: order 'abc': is unknown; nearest: abm, lcaba, bad_abm
+    pivotree.kkt.base.errors.OrderError: order 'abc' is unknown; nearest: abm, lcaba, bad_abm
     """
 
 
@@ -174,7 +175,7 @@ class FormatError(PivotreeError, ValueError):
     >>> pt.eliminate(pt.build(pt.chain(1)), pt.orderings.get("abm"), "float33")
     Traceback (most recent call last):
         ...
-    pivotree.kkt.base.errors.FormatError: format 'float33': is unknown; did you mean float32 or ...
+    pivotree.kkt.base.errors.FormatError: format 'float33' is unknown; did you mean float32 or ...
     """
 
 

@@ -119,7 +119,7 @@ def remove_parts(found: Iterable[Path], ended: Callable[[int], bool] = lambda pi
         written = re.match(r".*\.([^.]*)\.(\d+)\.part", left.name, re.S)
         if written and written[1] != _host():
             warnings.warn(
-                f"{left}: is written by a process on {written[1]}, or was left by one that was "
+                f"{left} is written by a process on {written[1]}, or was left by one that was "
                 "killed; in that case remove it",
                 PivotreeWarning,
                 stacklevel=2,

@@ -384,7 +384,7 @@ def warn_if_open(loop: Loop, gap: Floats) -> None:
     """Warn (LoopWarning) of a loop that is open by more than rounding explains."""
     if np.max(np.abs(gap), initial=0.0) > OPEN:
         warnings.warn(
-            f"loop {loop.name!r}: is open by {np.abs(gap).max():.2g} (rad or m) in this state; its "
+            f"loop {loop.name!r} is open by {np.abs(gap).max():.2g} (rad or m) in this state; its "
             "rows hold accelerations, so give q for which it closes, or mend its poses",
             LoopWarning,
             stacklevel=3,

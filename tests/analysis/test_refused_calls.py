@@ -103,7 +103,7 @@ REFUSED = {
         lambda: Springs(floor()).start([0] * 3, [0] * 3, [0.0])
     ),
     # -- counts, listings
-    "style 'html': is unknown; use text": (lambda: listing.render(listing.of(SYSTEM, "abm"), "html")),
+    "style 'html' is unknown; use text": (lambda: listing.render(listing.of(SYSTEM, "abm"), "html")),
     "compare: a matrix has no inertias; leave composites": lambda: compare(BLOCKS, composites="rigid"),
     "compare: a matrix takes orders and formats": lambda: compare(BLOCKS, refine=1),
     "has 200 blocks, and the page draws 150; give pt.matrix larger": lambda: explorer_data(BLOCKS, "m"),
@@ -113,7 +113,7 @@ REFUSED = {
     "order 'mine': has composites of ten numbers": (
         lambda: explorer_data(SYSTEM, "chain:3", [MINE], ["float32"])
     ),
-    "scene 9: is unknown; use 1 to 7, or None": lambda: embedded("chain:3", scene=9),
+    "scene 9 is unknown; use 1 to 7, or None": lambda: embedded("chain:3", scene=9),
     # -- figures
     # -- listings and blame
     "top: 0 culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=0),
@@ -147,8 +147,8 @@ REFUSED = {
     "the natural orthogonal complement: takes trees without": lambda: complements.Complement.of(FOOT),
     "conjugate gradients: takes trees without closed loops": lambda: gradients.solve(FOOT),
     "format 'mp:30': conjugate gradients run in float64": lambda: gradients.solve(SYSTEM, "mp:30"),
-    "order 'abn': is unknown; nearest": lambda: gradients.solve(SYSTEM, preconditioner="abn"),
-    "family 'planer': is unknown; did you mean planar?": (lambda: family_of("planer")),
+    "order 'abn' is unknown; nearest": lambda: gradients.solve(SYSTEM, preconditioner="abn"),
+    "family 'planer' is unknown; did you mean planar?": (lambda: family_of("planer")),
     "family 'planar+rotor': 'rotor' is unknown; write planar+": (lambda: family_of("planar+rotor")),
     "option --port: 65536 is no port; use 0 to 65535": lambda: ExplorerServer({}, 65536),
     "Explorer: a int is no model; give a System, a tree, or a name": lambda: Explorer(3),

@@ -79,7 +79,7 @@ WRONG = [
     ("4.3", 120, "between 0 and 90"),
     ("5.1, first", "lagrange", "another bracket at step 2"),
     ("5.1, second", "abm", "another bracket at step 1"),
-    ("5.1, third", "crmb", "The engine refuses it: order 'crmb': is unknown; nearest: crbm"),
+    ("5.1, third", "crmb", "The engine refuses it: order 'crmb' is unknown; nearest: crbm"),
     ("5.2", "abm", "has height 93"),
     ("5.3", 255, "halves go side by side"),
     ("5.3", 8, "more than 8"),

@@ -48,7 +48,7 @@ def test_places_that_cannot_be_written_are_told_at_once(refused, tmp_path, kind)
 
 @pytest.mark.parametrize("command", WRITING)
 def test_an_output_needs_a_name(refused, command):
-    assert "-o: is empty" in refused(*words(command, **{"--output": " "}))
+    assert "-o is empty" in refused(*words(command, **{"--output": " "}))
 
 
 def test_links_are_followed_and_what_a_file_was_it_stays(run, tmp_path):
@@ -181,7 +181,7 @@ def test_parts_of_another_machine_stay_in_a_folder_that_both_share(tmp_path, mon
         there.setattr(os, "getpid", lambda: ended.pid)
         left = files.part_of(path)
     left.write_text("half")
-    with pytest.warns(UserWarning, match=f"{left.name}: is written by a process on other-example"):
+    with pytest.warns(UserWarning, match=f"{left.name} is written by a process on other-example"):
         write_whole(path, "{}")
     assert left.read_text() == "half" and path.read_text() == "{}"
     assert sorted(os.listdir(tmp_path)) == [left.name, "a.json"]

@@ -135,7 +135,7 @@ DAMPED = (
 REFUSED = {
     # -- arguments of another kind
     "loop: None and lists are no names; give a text": lambda: kkt.contact([], (0, 0, 0)),
-    "limits: is 3; give a mapping of bodies": lambda: kkt.guarantee(TREE, ABM, limits=3),
+    "limits is 3; give a mapping of bodies": lambda: kkt.guarantee(TREE, ABM, limits=3),
     "rates: 'fast' is no number; give one": lambda: kkt.guarantee_qdd(TREE, ABM, rates="fast"),
     "'com' is (True, 0, 0), and a truth value is no": lambda: kkt.compile_tree(
         tree_of({"com": (True, 0, 0)})
@@ -143,8 +143,8 @@ REFUSED = {
     "order 'order': groups are 3; give a list of lists": lambda: kkt.PivotSequence(3),
     "order 'order': source is 3; give a text": lambda: kkt.PivotSequence([], source=3),
     "eliminate: reference is 3; give what kkt.certify": lambda: kkt.eliminate(SYSTEM, ABM, reference=3),
-    "order 3: is no function of a structure; give": inverse(np.ones(3), 3),
-    "order 3: is no name; give one as a text": lambda: orderings.get(3),
+    "order 3 is no function of a structure; give": inverse(np.ones(3), 3),
+    "order 3 is no name; give one as a text": lambda: orderings.get(3),
     "compare: orders is 3; give a list of names": lambda: pt.compare(SYSTEM, 3),
     "top: 'x' culprits cannot be named; give at least 1": lambda: pt.blame(SYSTEM, "abm", top="x"),
     "load: spec is []; give a path, as text": lambda: kkt.load([]),
@@ -219,7 +219,7 @@ REFUSED = {
     "overflows in a right-hand side": right(FULL * 1e30, "float16"),
     "loop 'world-j9': body 'j9' is unknown": lambda: kkt.build(TREE, loops=[kkt.contact("j9", (0, 0, 0))]),
     **{
-        f"{x} certified digits: is no number of digits; ask for 1 to 1000000": lambda x=x: kkt.certify(
+        f"{x} certified digits is no number of digits; ask for 1 to 1000000": lambda x=x: kkt.certify(
             SYSTEM, x
         )
         for x in (0, 1_000_001, 2.5)
@@ -240,8 +240,8 @@ REFUSED = {
         observe(kkt.trace(SYSTEM, ABM), SYSTEM.entries, get_format("float32")).pivot_errors
     ),
     # -- large trees
-    "order 'abm': is a plan of another tree": lambda: kkt.solve_large(SYSTEM, kkt.leaf_to_root(OTHER)),
-    "order 'crbm': is a plan of another tree": lambda: kkt.solve_large(SYSTEM, kkt.plan(CRBM, OTHER)),
+    "order 'abm' is a plan of another tree": lambda: kkt.solve_large(SYSTEM, kkt.leaf_to_root(OTHER)),
+    "order 'crbm' is a plan of another tree": lambda: kkt.solve_large(SYSTEM, kkt.plan(CRBM, OTHER)),
     "and 'pin' is one; use kkt.eliminate, which takes it": lambda: kkt.solve_large(kkt.build(kkt.four_bar())),
     "equation (4) is singular to float64: the point mass 'b'": lambda: kkt.solve_large(pin((0.0, 0.0, 0.0))),
     "'virtual_work': pivot fC_j1, step 9: zero for float64": lambda: kkt.solve_large(
@@ -260,7 +260,7 @@ REFUSED = {
     "write_model: str is no state; give a path": lambda: kkt.write_model("chain:3", "a.json"),
     "proximal: System is no loop or contact; give": lambda: kkt.softened(SYSTEM, 1e-4),
     "DiGraph is expected, not BodyTree": lambda: kkt.guarantee(kkt.compile_tree(TREE), ABM),
-    "tree 'chain:3': is a name; pass load('chain": lambda: kkt.guarantee_qdd("chain:3", ABM),
+    "tree 'chain:3' is a name; pass load('chain": lambda: kkt.guarantee_qdd("chain:3", ABM),
     # -- inverse dynamics, ranges, compiled programs
     "contacts, and 'pin' is one": lambda: kkt.inverse_dynamics(kkt.build(kkt.four_bar()), np.zeros(3), TAU),
     "tree: a networkx.DiGraph is expected, not MultiD": lambda: kkt.build(nx.MultiDiGraph([(0, 1)])),

@@ -47,7 +47,7 @@ def test_a_name_and_a_file_are_the_order(name, mine):
     right = take(orderings.get("abm"))
     for given in ("abm", mine):
         assert np.array_equal(take(given), right)
-    with pytest.raises(kkt.OrderError, match="order 'ABN': is unknown; nearest: abm"):
+    with pytest.raises(kkt.OrderError, match="order 'ABN' is unknown; nearest: abm"):
         take("ABN")
 
 

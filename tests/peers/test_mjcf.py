@@ -173,7 +173,7 @@ def test_the_model_of_the_mujoco_wheel():
 
 WRONG = {
     "<mujoco><worldbody><body><joint/></body></worldbody></mujoco>": "MuJoCo refuses it",
-    "<mujoco": "line 1, column 1: is not XML",
+    "<mujoco": "line 1, column 1 is not XML",
     "<mujoco><worldbody><body><geom size='1'/></body></worldbody></mujoco>": "no body moves",
 }
 WRONG |= {

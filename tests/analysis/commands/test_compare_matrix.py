@@ -92,18 +92,18 @@ def test_figures_of_a_matrix(file, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("compare grid.mtx --q 1", "option --q: is of robots, and grid.mtx is a matrix; leave it out"),
-        ("compare grid.mtx -o figures", "option -o: is of robots"),
+        ("compare grid.mtx --q 1", "option --q is of robots, and grid.mtx is a matrix; leave it out"),
+        ("compare grid.mtx -o figures", "option -o is of robots"),
         ("solve pipe.mtx", "pipe.mtx: cannot be read (is no plain file); give a Matrix Market file"),
         ("compare bad.mtx", "give a Matrix Market file"),
         ("figure pivots grid.mtx -o a.pdf", "kind 'pivots' is of robots, and grid is a matrix; use spy"),
-        ("blame grid.mtx --of 16", "output '16': is no block here; use a block's name"),
+        ("blame grid.mtx --of 16", "output '16' is no block here; use a block's name"),
         ("tune zero.mtx", "zero: row 1 holds zeros alone; give a matrix of full rank"),
-        ("tune grid.mtx --composites rigid", "option --composites: is of robots"),
+        ("tune grid.mtx --composites rigid", "option --composites is of robots"),
         ("list wide.mtx", "takes 2,208 lines on wide, and 2,000 are told"),
-        ("list grid.mtx --notation ascher", "notation 'ascher': is of robots, and grid is a matrix"),
-        ("blame grid.mtx --derivatives", "option --derivatives: is of robots"),
-        *((f"{command} grid.mtx", "grid.mtx: is a matrix, and this asks for a robot") for command in ROBOTS),
+        ("list grid.mtx --notation ascher", "notation 'ascher' is of robots, and grid is a matrix"),
+        ("blame grid.mtx --derivatives", "option --derivatives is of robots"),
+        *((f"{command} grid.mtx", "grid.mtx is a matrix, and this asks for a robot") for command in ROBOTS),
     ],
 )
 def test_what_a_matrix_does_not_take_is_one_sentence(file, words, told, capsys, tmp_path):

@@ -19,8 +19,8 @@ from pivotree.analysis.states import sample
 
 REFUSED = {
     # -- compare, solve, figure, blame
-    "order 'abm': is asked for twice; give each": "compare chain:2 --orders abm,abm",
-    "format 'float32': is asked for twice; give": "compare chain:2 --formats float32,float32:nearest",
+    "order 'abm' is asked for twice; give each": "compare chain:2 --orders abm,abm",
+    "format 'float32' is asked for twice; give": "compare chain:2 --formats float32,float32:nearest",
     "pivot qdd_j2 at step 2 is structurally zero": "compare chain:2 --orders own.json",
     "compares digits alone, without --refine; leave": "compare chain:2 --derivatives --refine 1",
     "option --frames: 'bent' is unknown; use given, aligned": "compare chain:2 --frames bent",
@@ -36,23 +36,23 @@ REFUSED = {
     "option --q: a closed form is exact and holds in": "solve chain:2 --symbolic --q 1,2",
     "option --step: -1 is outside this order's steps; use 0 to 3": "figure spy chain:3 --step=-1 -o x.svg",
     "suffix '.bmp' is unknown; use .png, .pdf": "figure spy chain:3 -o x.bmp",
-    "option --top: is 0; give at least 1": "blame chain:2 --top 0",
+    "option --top is 0; give at least 1": "blame chain:2 --top 0",
     "four_bar: has closed loops or contacts, or joints that follow": "check four_bar",
     "no joint that moves; a check needs at least one": "check still.json",
     "format 'exact': a check needs float64, or a shorter format": "check chain:2 --format exact",
     "option --states: 0 is no number of states": "check chain:2 --states 0",
     "state: q holds 1e+300, beyond float32; give": "check chain:2 --q 1e300,0",
-    "MJX: is modelled on trees without closed loops": "blame four_bar --as mjx",
+    "MJX is modelled on trees without closed loops": "blame four_bar --as mjx",
     "option --as: says order and frames itself; leave out --order": "compare chain:3 --as mjx --order abm",
-    "reading 'mjy': is unknown; did you mean mjx?": "compare chain:3 --as mjy",
+    "reading 'mjy' is unknown; did you mean mjx?": "compare chain:3 --as mjy",
     "option --digits: 0.0 is out of range": "check chain:2 --digits 0",
     "option -o: a.html is no page; give a name that ends in .md": "check chain:2 -o a.html",
     "option --as: says order and output itself; leave out --order": "blame chain:2 --as mjx --order abm",
     "has no joint that moves, and so no acceleration": "blame still.json",
-    "output 'j1': is no derivative here; use dq": "blame chain:2 --derivatives --of j1",
-    "output 'j1[1]': is no joint acceleration here; use a body": "blame chain:3 --of j1[1]",
-    "option --order: is empty; give names separated": "counts --orders ,",
-    "'mp:50': is none that the page computes in": "explore chain:2 --orders abm --formats mp:50 -o x.html",
+    "output 'j1' is no derivative here; use dq": "blame chain:2 --derivatives --of j1",
+    "output 'j1[1]' is no joint acceleration here; use a body": "blame chain:3 --of j1[1]",
+    "option --order is empty; give names separated": "counts --orders ,",
+    "'mp:50' is none that the page computes in": "explore chain:2 --orders abm --formats mp:50 -o x.html",
     # -- models and states
     "an installed robot is written robot:ur5": "compare ur5",
     "no/such.urdf.xacro: does not exist": "solve no/such.urdf.xacro",
@@ -65,8 +65,8 @@ REFUSED = {
     "option --q: joint 'elbow' is named twice": "solve arm.urdf --q elbow=1,elbow=2",
     "option --q: 'x' is no number; give numbers as 0.1,0,-2": "solve arm.urdf --q elbow=x",
     "option --state: random:-1 has no seed": "solve arm.urdf --state random:-1",
-    "option --state: is empty; give one file, random:SEED": "solve arm.urdf --state ''",
-    "list.txt: line 1, column 1: ": "solve arm.urdf --state list.txt",
+    "option --state is empty; give one file, random:SEED": "solve arm.urdf --state ''",
+    "list.txt: line 1, column 1 is ": "solve arm.urdf --state list.txt",
     "option --state: gives two whole states; give one": "solve arm.urdf --state random:1 --state x",
     "field 'schema' is 'pivotree-model/1'; use 'pivotree-state/1'": "solve arm.urdf --state other.json",
     "field 'p' is unknown; use q, qd, tau": "solve arm.urdf --state field.json",
@@ -79,18 +79,18 @@ REFUSED = {
     "'foo=tf32'": "compare rr_arm --formats float32+foo=tf32",
     "body 1: field 'M' of equation (4) overflows float16": "solve example3:m1=1e9 --format float16",
     # -- closed loops and contacts
-    "option --contact: is empty": "solve chain:3 --contact=",
+    "option --contact is empty": "solve chain:3 --contact=",
     "names no point; write j3@0:0:-0.1": "solve chain:3 --contact j3@1:2:x",
     "option --contact: 'soft' is no": "solve chain:3 --contact j3,compliance=soft",
     "'plate' is part of the world": "solve plate.urdf --contact upper,plate",
-    "option --loops: is empty; give a file": "solve chain:3 --loops=",
+    "option --loops is empty; give a file": "solve chain:3 --loops=",
     # -- export, tune
     "'x.cpp' cannot be included by a program in C; give FILE.c": "export chain:2 -o x.cpp",
     "give letters, digits and _, a letter first, and no word of C": "export chain:2 --name template -o x.cu",
     "CUDA has no 'bfloat16'; use float64 or": "export chain:2 --format bfloat16 -o x.cu",
     "outputs holds 'qd'; did you mean qdd": "export chain:2 --outputs qd -o x.cu",
     "option --composites: 'x' is unknown; use rigid or general": "tune chain:2 --composites x",
-    "option --most: is 0; give 1 order or more": "tune chain:2 --most 0",
+    "option --most is 0; give 1 order or more": "tune chain:2 --most 0",
     "x.txt is no order file; give a name that ends in .json or .py": "tune chain:2 -o x.txt",
     # -- figure
     "figure: -o is missing; give KIND MODEL -o FILE": "figure spy chain:2",
@@ -102,7 +102,7 @@ REFUSED = {
     "kind 'digits' has no LaTeX; write a .pdf, or": "figure digits chain:2 -o x.tex",
     "block rows are too many to be set as symbols (at most": "figure spy chain:40 -o x.tex",
     # -- report
-    "option --format: is empty; give names separated by commas": "report chain:2 --formats ,",
+    "option --format is empty; give names separated by commas": "report chain:2 --formats ,",
     "output folder own.json: cannot be written (Not a directory)": "report chain:2 -o own.json",
     "format 'exact': a report needs formats of a fixed": "report chain:2 --formats exact -o r",
     "order 'inverse_dynamics': solves for tau, not for qdd": (
@@ -114,23 +114,23 @@ REFUSED = {
     "order 'random:x': 'x' is no seed;": "list chain:2 --order random:x",
     "option --seed: -1 is no seed; use a whole number": "report chain:2 --seed -1 -o r",
     "option --digits: 99.0 is out of range; use 1 to 15": "report chain:2 --digits 99 -o r",
-    "output folder taken: is not empty; give another": "report chain:2 -o taken",
-    "format 'float32': is asked for twice; give each one once": (
+    "output folder taken is not empty; give another": "report chain:2 -o taken",
+    "format 'float32' is asked for twice; give each one once": (
         "report chain:2 --formats float32,bfloat16,float32 -o r"
     ),
     # -- simulate
-    "integrator 'euler': is unknown; use": "simulate chain:2 --integrator euler",
+    "integrator 'euler' is unknown; use": "simulate chain:2 --integrator euler",
     "integrator: steps is 0; give 1 or more": "simulate chain:2 --integrator cash_karp,steps=0",
     "integrator: state is 'float16'; use float64 or": "simulate chain:2 --integrator cash_karp,state=float16",
     "integrator: clock is Cash-Karp's alone": "simulate chain:2 --integrator RK45,clock=float32",
     "option --integrator: 'pace=1' is no setting; give NAME": "simulate chain:2 --integrator RK45,pace=1",
     "option --integrator: 'step=x' is no number": "simulate chain:2 --integrator RK45,step=x",
     "there is no dense method 'qr'; use": "simulate chain:2 --order crbm+qr",
-    "option --runs: is 0; give 1 to 100,000": "simulate chain:2 --runs 0",
-    "option --runs: is 1000000000; give 1 to": "simulate chain:2 --runs 1000000000",
+    "option --runs is 0; give 1 to 100,000": "simulate chain:2 --runs 0",
+    "option --runs is 1000000000; give 1 to": "simulate chain:2 --runs 1000000000",
     "no state near by closes it": "simulate four_bar --q 0,0,0 --project",
     "is open by 0.82 (rad or m) in this state; give q": "simulate four_bar --q 1,-0.3,1.3",
-    "option --project: is for closed loops and contacts": "simulate two_link --project",
+    "option --project is for closed loops and contacts": "simulate two_link --project",
     "integrator 'BDF': goes on from more than the last": "simulate four_bar --integrator BDF",
     "follow from its other rows": "simulate two_link --contact 2 --project",
     # -- guarantee
@@ -140,20 +140,20 @@ REFUSED = {
     "option --states: -1 is no number of states": "guarantee chain:2 --states -1",
     "qINT.FRACTION (fixed point, as q16.16)": "guarantee chain:2 --formats fixed32",
     # -- list, counts, prove
-    "notation 'mine': is unknown; use ascher": "list chain:2 --notation mine",
+    "notation 'mine' is unknown; use ascher": "list chain:2 --notation mine",
     "pairs of blocks on this tree, too many to read": "list chain:1500 --order crbm --yes",
     "has no script where loops close; use style text": "list four_bar --style python",
     "order 'virtual_work' pivots on M_k at step 2": "counts --orders virtual_work",
     "there is no statement 'equation (99)'; nearest": "prove --only 'equation (99)'",
     # -- sweep
-    "option --jobs: is 0; give 1 to": "sweep c.toml --jobs 0",
+    "option --jobs is 0; give 1 to": "sweep c.toml --jobs 0",
     "c.toml: field 'contact' is unknown in table 'models[0]'": "sweep c.toml",
     "none.toml: cannot be read (No such file or directory)": "sweep none.toml",
     "c.toml/s.csv: cannot be written (Not a directory)": "sweep below.toml",
     "s.csv: holds other columns than this sweep (lacks": "sweep taken.toml",
     "field 'states.distribution' is 'normal'; give": "sweep normal.toml",
     # -- options that do not go together
-    "paper 'acher1996': is unknown; use": "reproduce acher1996",
+    "paper 'acher1996' is unknown; use": "reproduce acher1996",
     "belongs to one item": "reproduce ascher1996 --set links=4",
     "option --item: belongs to one paper; name it": "reproduce all --item equations",
     "option --set: names 'most' twice": "reproduce ascher1996 --item links --set most=1 --set most=2",
@@ -346,13 +346,13 @@ def test_a_state_that_closes_what_was_open_is_drawn_and_baumgarte_may_close_it(r
     assert code == 0 and err == "" and len(json.loads(out)["qdd"]) == 3
     path = loops_file(tmp_path, [far | {"baumgarte": [10, 25]}])
     code, _, err = run("solve", "chain:3", "--loops", path)
-    assert code == 0 and err.count("\n") == 1 and "warning: loop 'j3-world': is open by" in err
+    assert code == 0 and err.count("\n") == 1 and "warning: loop 'j3-world' is open by" in err
 
 
 def test_an_option_that_is_given_twice_is_refused(refused):
     """The second took the place of the first without a word."""
     for words in ("--order abm --order crbm", "--orders abm --order=crbm", "--order abm --orders abm"):
-        assert "option --order: is given twice" in refused("compare", "chain:3", *words.split())
-    assert "option -o: is given twice" in refused(*["export", "chain:2", "-o", "a.c", "--output", "b.c"])
+        assert "option --order is given twice" in refused("compare", "chain:3", *words.split())
+    assert "option -o is given twice" in refused(*["export", "chain:2", "-o", "a.c", "--output", "b.c"])
     both = parser("solve").parse_args(["solve", "chain:2", "--state", "qd:1,2", "--state", "tau:1,2"])
     assert both.state == ["qd:1,2", "tau:1,2"]

@@ -204,7 +204,7 @@ def test_figures_are_drawn_into_a_users_axes_which_come_back(name):
     assert not _overlapping(canvas)
     legend = [text.get_text() for text in draw(*given).legends[0].get_texts()]
     assert panels[0].get_legend_handles_labels()[1] == legend
-    for wrong, told in ((panels * 2 + [figure], "ax: is .*give matplotlib's Axes"), ([], "and 0 axes; give")):
+    for wrong, told in ((panels * 2 + [figure], "ax is .*give matplotlib's Axes"), ([], "and 0 axes; give")):
         with pytest.raises(kkt.OrderError, match=told):
             draw(*given, ax=wrong)
     panels[0].remove()

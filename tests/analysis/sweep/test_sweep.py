@@ -96,7 +96,7 @@ WRONG = {
     MINIMAL.replace('"chain:3"', '"chain:3", "chain:3"'): "field 'models[1]' is 'chain:3'; give ea",
     MINIMAL.replace('"chain:3"', "7"): "field 'models[0].model' is 7; give a text",
     MINIMAL.replace('"chain:3"', ""): "field 'models' is []; give a list of models",
-    MINIMAL.replace("abm", "amb"): "orders[0]: order 'amb': is unknown; nearest: abm",
+    MINIMAL.replace("abm", "amb"): "orders[0]: order 'amb' is unknown; nearest: abm",
     MINIMAL.replace("abm", "inverse_dynamics"): "give an order that solves for qdd",
     MINIMAL + 'formats = ["float33"]': "formats[0]: format 'float33'",
     MINIMAL + 'formats = ["exact"]': "field 'formats[0]' is 'exact'; give a floating-point",
@@ -136,7 +136,7 @@ def test_wrong_configs_are_one_sentence(text, tmp_path, capsys):
         Path("c.toml").write_text(text)
         assert main(["sweep", "c.toml"]) == 2
     told = capsys.readouterr().err
-    assert told.startswith("pivotree: c.toml: ") and told.count("\n") == 1
+    assert told.startswith("pivotree: c.toml") and told.count("\n") == 1
     assert WRONG[text] in told
     assert [path.name for path in tmp_path.iterdir()] == ["c.toml"]
 

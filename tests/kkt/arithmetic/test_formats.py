@@ -209,13 +209,13 @@ def test_a_seed_repeats_and_another_does_not():
         ("float32@", "'@' is no body and format; use float32@torso=float64"),
         ("@torso=float64", "has no format before @"),
         ("float32@a=p20@a=p21", "'@a=p21' is given twice"),
-        ("float32@a=floa64", "format 'floa64': is unknown"),
+        ("float32@a=floa64", "format 'floa64' is unknown"),
         ("exact@a=float32", "exact cannot be mixed"),
         # fixed point
         ("q0.0", "0 bits before the point and 0 behind it; use at least 2"),
         ("q40.40", "at most 53 in all, as in q16.16"),
         ("q1.31", "for the sign and for the ones of (4)"),
-        ("q16", "format 'q16': is unknown"),
+        ("q16", "format 'q16' is unknown"),
     ],
 )
 def test_names_that_mean_nothing(name, message):

@@ -108,5 +108,5 @@ def test_a_truss_is_certified_to_stand_still():
 
 def test_an_open_loop_is_warned_of():
     tree, q, _, loop = four_bar(1.0, p_second=(2.4, 0, 0))
-    with pytest.warns(kkt.LoopWarning, match=r"loop 'pin': is open by 0\.08"):
+    with pytest.warns(kkt.LoopWarning, match=r"loop 'pin' is open by 0\.08"):
         kkt.build(tree, q, loops=[loop])

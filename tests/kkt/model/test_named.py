@@ -137,8 +137,8 @@ def test_options_of_xacro_that_are_wrong_are_told(xacro, tmp_path, monkeypatch, 
         "option --urdf: 'mass=2' is unknown; give floating, dynamics": ["arm.xacro", "--urdf", "mass=2"],
         "option --urdf: names 'a' twice": ["arm.xacro", *["--urdf", "package:a=."] * 2],
         "package 'a': nowhere is no folder": ["arm.xacro", "--urdf", "package:a=nowhere"],
-        "chain:3: is no .xacro file": ["chain:3", "--urdf", "mass:=2"],
-        "chain:3: is no .urdf or .xacro file, which": ["chain:3", "--urdf", "floating"],
+        "chain:3 is no .xacro file": ["chain:3", "--urdf", "mass:=2"],
+        "chain:3 is no .urdf or .xacro file, which": ["chain:3", "--urdf", "floating"],
     }.items():
         assert main(["solve", *words]) == 2
         assert told in capsys.readouterr().err

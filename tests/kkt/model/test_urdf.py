@@ -193,7 +193,7 @@ TWO = link("w") + link("a")
 @pytest.mark.parametrize(
     "text, words",
     [
-        (TWO + "<joint", "line 4, column 7: is not XML"),
+        (TWO + "<joint", "line 4, column 7 is not XML"),
         (TWO, "'w' and 'a': neither has a parent joint"),
         ("", "has no <link>"),
         (TWO + joint("j", "w", "b"), "joint 'j': child link 'b' is unknown; use one of a, w"),
