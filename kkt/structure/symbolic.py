@@ -148,8 +148,9 @@ def symbolic(plan: Plan, most: int | None = None) -> SymbolicFactor:
     where = np.full(graph.count, -1, dtype=np.int64)
     where[plan.blocks] = np.arange(count)
     first, last = np.sort(where[graph.edges], axis=0)
-    pointer = np.searchsorted(np.sort(first), np.arange(count + 1))
-    later = last[np.argsort(first, kind="stable")]
+    edges = np.sort(count * first + last)  # by columns, in each by rows
+    pointer = np.searchsorted(edges, count * np.arange(count + 1))
+    later = edges % count
     free = isinstance(graph.structure, Partition)
     pivot, parent, column_pointer, column_index, zero = eliminated(
         *(pointer, later, plan.paired, 1 << 62 if most is None else most, free),
