@@ -96,7 +96,7 @@ def _changed(system: System, body: int, ratio: float, tilt: float) -> System:
     factor = np.where(np.arange(tree.n) == body, ratio, 1.0)
     tree = replace(tree, mass=tree.mass * factor, inertia=tree.inertia * factor[:, None, None])
     q = state.q.copy()
-    q[tree.offset[body] : tree.offset[body + 1]] += np.deg2rad(tilt)
+    q[tree.freedoms_of(body)] += np.deg2rad(tilt)
     return build(tree, q, state.qd, state.tau, state.wrench, loops=system.loops)
 
 

@@ -43,7 +43,7 @@ class Forms:
         for k, (p, q, f) in enumerate(zip(*system.starts, strict=True)):
             self.K[p : p + 6, p : p + 6] = robot.entries.M[k]
             above = [(6 * tree.parent[k], -robot.entries.Phi[k])] if tree.parent[k] >= 0 else []
-            own = robot.entries.S[tree.offset[k] : tree.offset[k + 1]]
+            own = robot.entries.S[tree.freedoms_of(k)]
             for at, block in (*above, (p, self.ring.array(np.eye(6))), (q, own)):
                 rows = slice(at, at + len(block))
                 self.K[rows, f : f + 6], self.K[f : f + 6, rows] = block, block.T

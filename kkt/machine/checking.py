@@ -346,7 +346,7 @@ def require_pivots(system: System, tape: Tape, chosen: Format) -> None:
     """
     if all_resist(system.tree, chosen.unit):
         return
-    N = int(system.tree.offset[-1])
+    N = system.tree.N
     draw = np.random.default_rng(N)
     states = [system.refresh(draw.uniform(-1.0, 1.0, N)) for _ in range(2)]
     why = [_refused(tape, state, chosen) for state in states]

@@ -97,7 +97,7 @@ def equivalent(system: System) -> tuple[System, tuple[float, ...]]:
         if tree.joint[k] in ALONG:
             graph.nodes[name]["axis"] = Z
             if tree.terms is not None and turn[k]:
-                rest = tree.terms.rest[tree.offset[k] : tree.offset[k + 1]]
+                rest = tree.terms.rest[tree.freedoms_of(k)]
                 graph.nodes[name]["rest"] = rest + turn[k]
     _in_the_root(graph, system, R)
     made = build(factored(graph), implicit=system.state.step or None)

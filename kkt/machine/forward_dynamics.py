@@ -128,7 +128,7 @@ def in_world(system: System, configuration: Configuration) -> System:
     They are found by tracing the entries, in which all that is the same in every state is folded.
     """
     tree = system.tree
-    nx, N = configuration.size, int(tree.offset[-1])
+    nx, N = configuration.size, tree.N
     recorder = recorder_for(get_format("float64"), nx + 2 * N)
     x, qd, tau = np.split(variables(recorder, 2, nx + 2 * N), [nx, nx + N])
     with np.errstate(all="ignore"):
@@ -261,7 +261,7 @@ def forward_dynamics(
     :mod:`kkt.machine.checking` needs come at the end; in a format that is shorter than float64 the
     program has the three stages of :mod:`kkt.machine.checking`.
     """
-    n, N, m = system.tree.n, int(system.tree.offset[-1]), len(system.entries.gamma)
+    n, N, m = system.tree.n, system.tree.N, len(system.entries.gamma)
     inputs = configuration.size + 2 * N + (6 * n if request.wrench else 0)
     staged = request.check and chosen.unit > UNIT
     late = N + 6 * n + m  # numbers of a residual
@@ -319,7 +319,7 @@ def _from_state(
     recorder: Recorder, system: System, configuration: Configuration, request: Request
 ) -> tuple[Array, Array, Entries]:
     """x and qd as the first inputs of a program, and the entries of (4) from them and the next ones."""
-    n, N, nx = system.tree.n, int(system.tree.offset[-1]), configuration.size
+    n, N, nx = system.tree.n, system.tree.N, configuration.size
     x, qd, tau = np.split(variables(recorder, 2, nx + 2 * N), [nx, nx + N])
     pushed = system.state.wrench.astype(object)
     if request.wrench:
@@ -335,7 +335,7 @@ def _from_state(
 
 def _residual(system: System, configuration: Configuration, request: Request, given: int) -> ScalarProgram:
     """In float64, from a state's ``given`` numbers and qdd and lambda of the order to :func:`defect`."""
-    N, m = int(system.tree.offset[-1]), len(system.entries.gamma)
+    N, m = system.tree.N, len(system.entries.gamma)
     recorder = recorder_for(get_format("float64"), given + N + m)
     *_, traced = _from_state(recorder, system, configuration, request)
     answer = variables(recorder, 2 + given, N + m)

@@ -384,7 +384,7 @@ class Dynamics:
 
     def checked(self, *state: Any) -> tuple[Any, Any, Any]:
         """q (nx,), qd and tau (N,) in one precision; raises ModelError for anything else."""
-        N, arrays = int(self.system.tree.offset[-1]), []
+        N, arrays = self.system.tree.N, []
         for name, given, size in zip(("q", "qd", "tau"), state, (self.places.size, N, N), strict=True):
             try:
                 x = jnp.asarray(given)
@@ -418,7 +418,7 @@ class Dynamics:
 
     def split(self, unknowns: Any) -> tuple[Any, Any]:
         """qdd (N,) and lam (rows,), from one array of both."""
-        N = int(self.system.tree.offset[-1])
+        N = self.system.tree.N
         return unknowns[:N], unknowns[N:]
 
     def left_over(self, unknowns: Any, q: Any, qd: Any, tau: Any) -> Any:

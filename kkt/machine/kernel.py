@@ -161,7 +161,7 @@ def compile(
     require_rows(system, request)
     found = _programs(system, configuration, order, chosen, request, relaxed)
     tree = system.tree
-    N = int(tree.offset[-1])
+    N = tree.N
     given = request.outputs + (("status",) if check else ())
     rows = len(system.entries.gamma)
     fields = Fields(tree.n, N, configuration.size, request.wrench, given, rows)

@@ -119,7 +119,7 @@ def _constants(x: Array) -> Array:
 
 def positions(configuration: Configuration, x: Array) -> Array:
     """q (N,), with 0 for joints whose numbers are a quaternion, which have none."""
-    q = np.zeros(int(configuration.tree.offset[-1]), dtype=object)
+    q = np.zeros(configuration.tree.N, dtype=object)
     for k in range(configuration.tree.n):
         if not configuration.turns(k):
             q[configuration.tree.freedoms_of(k)] = x[configuration.of(k)]

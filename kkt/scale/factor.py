@@ -202,7 +202,7 @@ Floats = NDArray[np.float64]
 def solve(system: System, plan: TreePlan, relaxed: bool) -> tuple[Floats, Floats, Floats]:
     """qdd (N,), pdd (n, 6), f (n, 6) from the entries of (4)."""
     tree, e = system.tree, system.entries
-    n, N = tree.n, int(tree.offset[-1])
+    n, N = tree.n, tree.N
     given = {"M": stored(e.M), "Phi": e.Phi, "S": e.S, "a": e.a, "b": e.b, "tau": e.tau, "A": e.A}
     given = {name: np.ascontiguousarray(block) for name, block in given.items()}
     way = len(given["M"]) < n, relaxed

@@ -176,7 +176,7 @@ def inertia_slots(system: System, tape: Tape) -> Scalars:
 def inverse_slots(system: System, found: Any) -> NDArray[np.int64]:
     """(N, N) signed slots of M^-1 from those of its columns, bodies in the tree's order."""
     at = _places(system, "qdd")
-    slots = np.zeros((int(system.tree.offset[-1]),) * 2, dtype=np.int64)
+    slots = np.zeros((system.tree.N,) * 2, dtype=np.int64)
     for own, column in zip(at, found, strict=True):
         for block, x in ((b, x) for b, x in column.items() if b.kind == "qdd"):
             x = mirrored(x) if block == own else x

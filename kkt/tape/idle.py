@@ -199,7 +199,7 @@ _PARTS: tuple[Any, ...] = (np.s_[:3, :3], np.s_[:3, 3:], np.s_[3:, 3:])
 def _told(system: System, rates: Floats, small: float) -> str:
     """Which joints move, in words."""
     tree = system.tree
-    parts = [rates[tree.offset[k] : tree.offset[k + 1]] for k in range(tree.n)]
+    parts = [rates[tree.freedoms_of(k)] for k in range(tree.n)]
     moving = [k for k, own in enumerate(parts) if np.abs(own).max(initial=0.0) > small]
     if len(moving) > 1:
         names = ", ".join(f"{tree.names[k]!r}" for k in moving[:MOST_NAMED])
