@@ -40,6 +40,7 @@ ENTRIES = {
     "typenum": "i64",  # its number
     "many": "i64",  # 1: arrays have an axis of states in front
     "most": "i64",  # states of a call at most
+    "held": "i64",  # states of a call at most during which the interpreter's lock is held
     "outputs": "i64",  # numbers that a state's outputs have
     "work": "i64",  # bytes of the work array
     "c": "ptr",  # constants
@@ -98,6 +99,8 @@ declare ptr @PyMem_RawMalloc(i64)
 declare void @PyMem_RawFree(ptr)
 declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
 declare ptr @PyArray_New(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)
 
 define internal ptr @numbers(ptr %a, ptr %t, ptr %want, i64 %m) {{
@@ -221,7 +224,18 @@ go:
   store ptr %w, ptr %slot_w
   %slot_m = getelementptr i64, ptr %slot_y, i64 3
   store i64 %m, ptr %slot_m
-  %wrong = call i64 %run(ptr %table)
+  %long = icmp sgt i64 %m, %held
+  br i1 %long, label %alone, label %locked
+alone:
+  %thread = call ptr @PyEval_SaveThread()
+  %wrong_alone = call i64 %run(ptr %table)
+  call void @PyEval_RestoreThread(ptr %thread)
+  br label %over
+locked:
+  %wrong_locked = call i64 %run(ptr %table)
+  br label %over
+over:
+  %wrong = phi i64 [%wrong_alone, %alone], [%wrong_locked, %locked]
   %finite = icmp eq i64 %wrong, 0
   call void @PyMem_RawFree(ptr %raw)
   br i1 %finite, label %good, label %drop
@@ -242,11 +256,12 @@ decline:
 Builtin = Callable[[Any, Any, Any, Any], NDArray[Any] | None]
 
 HELD = 1_000_000  # operations during which the lock may be held: some tenths of a millisecond
-FEW = 4096  # states of one call at most
+FEW = 4096  # states of one call at most, of which there are zeros for what is None
 NEVER = -100  # a rank that no array has
 FASTCALL = 0x80  # METH_FASTCALL: arguments are self, an array of arguments, and their number
 TYPE, NEW = 2, 93  # PyArray_Type and PyArray_New in numpy's table, whose order never changes
 PYTHON = ("PyBytes_AsString", "PyMem_RawMalloc", "PyMem_RawFree", "Py_IncRef", "Py_DecRef")
+PYTHON += ("PyEval_SaveThread", "PyEval_RestoreThread")
 
 
 class Table(bytes):
@@ -272,7 +287,7 @@ def builtin(
     shapes: Sequence[tuple[int, ...]],
     *,
     many: bool,
-    most: int,
+    held: int,
     outputs: int,
     work: int,
     constants: NDArray[Any],
@@ -280,7 +295,8 @@ def builtin(
 ) -> Builtin:
     """A function of x, qd, tau and wrench that returns outputs (outputs,), or (m, outputs).
 
-    It takes one state, or m states if ``many``, at most ``most``.
+    It takes one state, or m states if ``many``, at most :data:`FEW`, and lets other threads run where
+    they are more than ``held``.
 
     ``address`` is that of the function of :mod:`kkt.machine.builtin`, ``run`` that of a program's
     function (:func:`kkt.machine.emission.driver`), and ``owners`` keep both alive; ``shapes`` are
@@ -290,7 +306,7 @@ def builtin(
     :func:`known` holds.
     """
     dtype = constants.dtype
-    states = most if many else 1
+    states = FEW if many else 1
     zeros = np.zeros(states * max(int(np.prod(shape)) for shape in shapes), dtype=dtype)
     words = [
         run,
@@ -299,7 +315,8 @@ def builtin(
         _number(zeros),
         dtype.num,
         many,
-        most,
+        states,
+        held,
         outputs,
         work,
         constants.ctypes.data,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import store
-from .builtin import FEW, HELD, Builtin, builtin, known, symbols, text
+from .builtin import HELD, Builtin, builtin, known, symbols, text
 from .emission import PIECE, SHORT, WIDE, Shape, driver, source_of
 from .recorder import ScalarProgram, depth_first
 
@@ -59,11 +59,9 @@ class Native:
     def builtin(self, shapes: Sequence[tuple[int, ...]]) -> Builtin | None:
         """A built-in function for one state, or for vectors of states; ``shapes`` are one state's.
 
-        None for a program so long that the cost of its call does not count, and where the layout
-        of Python's objects is not known.
+        None where the layout of Python's objects is not known.
         """
-        most = min(HELD * self.lanes // self.length, FEW)
-        if not most or not known():
+        if not known():
             return None
         engine, address = _caller()
         run = ctypes.cast(self.function, ctypes.c_void_p).value or 0
@@ -72,7 +70,7 @@ class Native:
             run,
             shapes,
             many=self.lanes > 1,
-            most=most,
+            held=HELD * self.lanes // self.length,
             outputs=self.outputs,
             work=self.work,
             constants=self.constants,

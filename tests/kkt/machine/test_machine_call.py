@@ -4,6 +4,7 @@ import gc
 import pickle
 import subprocess
 import sys
+import threading
 import tracemalloc
 import types
 import weakref
@@ -119,12 +120,30 @@ def test_what_is_wrong_is_refused_by_the_function(kernel):
         one(x, qd, tau=tau)
 
 
-def test_large_batches_do_not_hold_the_lock():
-    kernel = kkt.compile(kkt.chain(1), ABM)
-    most = native.FEW
-    call = kernel.native(kernel.lanes).builtin([(1,)] * 3)
-    x = np.ones((most + 1, 1))
-    assert call(x, x, x, None) is None and call(x[1:], x[1:], x[1:], None).shape == (most, 1)
+def test_large_batches_do_not_hold_the_lock(kernel, monkeypatch):
+    """Another thread, which waits for the lock, runs meanwhile; nothing else gives it away."""
+
+    def runs_meanwhile(call):
+        go, found = threading.Lock(), []
+        with go:
+            other = threading.Thread(target=lambda: (go.acquire(), found.append(1), go.release()))
+            other.start()
+        call(*given, None)
+        seen = bool(found)
+        other.join()
+        return seen
+
+    given = states(kernel, builtin.FEW)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1000.0)
+    try:
+        for held in (10**9, 1):
+            monkeypatch.setattr(native, "HELD", held)
+            call = kernel.native(kernel.lanes).builtin(list(kernel.fields.given.values()))
+            assert any(runs_meanwhile(call) for _ in range(100)) == (held == 1)
+    finally:
+        sys.setswitchinterval(before)
+    assert kernel._calls[1](*states(kernel, builtin.FEW + 1), None) is None  # there are no more zeros
 
 
 @pytest.mark.parametrize("outputs", listed([(("qdd",),), (("qdd", "dqdd_dtau", "pdd"),)], unmarked=1))
