@@ -4,8 +4,8 @@ The program is cut into pieces of bounded length, each a function, since compile
 than the length of a function.  Within a piece the compiler assigns values to registers; values that
 later pieces read are stored in rows of a work array, a row being one number for each state of the
 vector.  ``run`` goes over blocks of states: it gathers their inputs into rows, calls the pieces,
-and scatters the rows of outputs.  Two blocks go through the pieces side by side: each piece is run for one
-and then for the other, whose operations do not wait for each other.
+and scatters the rows of outputs.  A few blocks go through the pieces side by side: each piece is run for one
+and then for the others, whose operations do not wait for each other.
 """
 
 from __future__ import annotations
@@ -57,18 +57,21 @@ def driver(shape: Shape, inputs: int, outputs: int, source: Source) -> str:
     The table holds, each in 8 bytes, the addresses of the arrays of inputs, of the outputs, of the
     constants and of the work array, and the number m of states.  Arrays hold one state after
     another.  A block of as many states as there are lanes is gathered into rows of the work array,
-    inputs first, then outputs; lanes beyond the last state repeat it.  Blocks go ``source.blocks`` at a time
-    through each piece, while its code is at hand, and the rest one by one.
+    inputs first, then outputs.  Blocks go ``source.blocks`` at a time through each piece, while its code
+    is at hand, and the rest one by one.  Lanes beyond the last state repeat it, in functions of their own
+    that copy a block in which states end.
     """
     last = len(shape.given)
     table = "".join(_entry(last + i, name, "ptr") for i, name in enumerate("ycw"))
     turns, before = "", "entry"
-    for blocks in sorted({source.blocks, 1}, reverse=True):
-        turns += _turn(shape, source, blocks, before)
-        before = f"after{blocks}"
+    for states in sorted({source.blocks * shape.lanes, shape.lanes, 1}, reverse=True):
+        turns += _turn(shape, source, states, before)
+        before = f"after{states}"
     declared = "" if shape.lanes == 1 else _MASKED.format(T=shape.type, mask=shape.mask, suffix=shape.suffix)
+    copies = sorted({False, shape.lanes > 1})
+    copied = "".join(_gathering(shape, ends) + _scattering(shape, inputs, outputs, ends) for ends in copies)
     return f"""
-{declared}{_gathering(shape)}{_scattering(shape, inputs, outputs)}
+{declared}{copied}
 define i64 @run(ptr %table) {{
 entry:
 {table}{_entry(last + 3, "m", "i64")}{turns}  ret i64 0
@@ -78,15 +81,16 @@ refuse:
 """
 
 
-def _turn(shape: Shape, source: Source, blocks: int, before: str) -> str:
-    """The text of a loop that takes ``blocks`` blocks of states a turn, as long as there are so many."""
-    T, lanes, name = shape.type, shape.lanes, f"of{blocks}"
+def _turn(shape: Shape, source: Source, states: int, before: str) -> str:
+    """The text of a loop that takes ``states`` a turn, or a block in which they end, as long as they last."""
+    T, lanes, name = shape.type, shape.lanes, f"of{states}"
+    blocks, ends = (states // lanes, "") if states >= lanes else (1, "_end")
     gathers, good = "", "false"
     for v in range(blocks):
         gathers += f"""\
   %k{name}_{v} = add i64 %k{name}, {v * lanes}
   %w{name}_{v} = getelementptr {T}, ptr %w, i64 {v * source.rows}
-  %bad{name}_{v} = call i1 @gather(ptr %table, i64 %k{name}_{v}, ptr %w{name}_{v})
+  %bad{name}_{v} = call i1 @gather{ends}(ptr %table, i64 %k{name}_{v}, ptr %w{name}_{v})
   %worse{name}_{v} = or i1 {good}, %bad{name}_{v}
   %mid{name}_{v} = getelementptr {T}, ptr %w{name}_{v}, i64 {source.middle}
 """
@@ -97,7 +101,7 @@ def _turn(shape: Shape, source: Source, blocks: int, before: str) -> str:
         for v in range(blocks)
     )
     scatters = "".join(
-        f"  call void @scatter(ptr %table, i64 %k{name}_{v}, ptr %w{name}_{v})\n" for v in range(blocks)
+        f"  call void @scatter{ends}(ptr %table, i64 %k{name}_{v}, ptr %w{name}_{v})\n" for v in range(blocks)
     )
     start = "0" if before == "entry" else f"%k{before.replace('after', 'of')}"
     refused = "false" if shape.loose else good
@@ -105,15 +109,15 @@ def _turn(shape: Shape, source: Source, blocks: int, before: str) -> str:
   br label %{name}
 {name}:
   %k{name} = phi i64 [{start}, %{before}], [%next{name}, %work{name}]
-  %end{name} = add i64 %k{name}, {(blocks - 1) * lanes}
-  %more{name} = icmp ult i64 %end{name}, %m
-  br i1 %more{name}, label %turn{name}, label %after{blocks}
+  %end{name} = add i64 %k{name}, {states}
+  %more{name} = icmp ule i64 %end{name}, %m
+  br i1 %more{name}, label %turn{name}, label %after{states}
 turn{name}:
 {gathers}  br i1 {refused}, label %refuse, label %work{name}
 work{name}:
 {calls}{scatters}  %next{name} = add i64 %k{name}, {blocks * lanes}
   br label %{name}
-after{blocks}:
+after{states}:
 """
 
 
@@ -144,17 +148,20 @@ _STATE = """\
 """
 
 
-def _gathering(shape: Shape) -> str:
-    """A function that copies a block of states into rows, and tells whether a number is not finite."""
+def _gathering(shape: Shape, ends: bool) -> str:
+    """A function that copies a block of states into rows, and tells whether a number is not finite.
+
+    ``ends`` tells whether the states may end within the block.
+    """
     text, row, before, bad = "", 0, "block", "zeroinitializer"
     for j, count in enumerate(shape.given):
         if count:
-            copied, before, bad = _gather(shape, j, row, before, bad)
+            copied, before, bad = _gather(shape, ends, j, row, before, bad)
             text, row = text + _entry(j, f"x{j}", "ptr") + copied, row + count
     return f"""
-define internal i1 @gather(ptr %table, i64 %k, ptr %w) {{
+define internal i1 @gather{"_end" * ends}(ptr %table, i64 %k, ptr %w) {{
 block:
-{_states(shape)}{text}  %bad = fcmp uno {shape.type} {bad}, {bad}
+{_states(shape) * ends}{text}  %bad = fcmp uno {shape.type} {bad}, {bad}
   %word = bitcast {shape.mask} %bad to i{shape.lanes}
   %any = icmp ne i{shape.lanes} %word, 0
   ret i1 %any
@@ -162,13 +169,13 @@ block:
 """
 
 
-def _gather(shape: Shape, j: int, row: int, before: str, bad: str) -> tuple[str, str, str]:
+def _gather(shape: Shape, ends: bool, j: int, row: int, before: str, bad: str) -> tuple[str, str, str]:
     """Code that copies input array j into rows, its last label, and a sum that is nan for a bad number.
 
     x - x is nan where x is infinite or nan, and 0 elsewhere.
     """
     T = shape.type
-    text = _starts(shape, f"x{j}", shape.given[j])
+    text = _starts(shape, ends, f"x{j}", shape.given[j])
     text += f"  %rows{j} = getelementptr {T}, ptr %w, i64 {row}\n"
     for name, rows, numbers in _squares(shape, f"x{j}", shape.given[j]):
         values = [f"%{name}state{lane}" for lane in range(shape.lanes)]
@@ -193,9 +200,9 @@ def _gather(shape: Shape, j: int, row: int, before: str, bad: str) -> tuple[str,
     return text, before, bad
 
 
-def _scattering(shape: Shape, inputs: int, outputs: int) -> str:
+def _scattering(shape: Shape, inputs: int, outputs: int, ends: bool) -> str:
     """A function that copies rows of outputs into their array; repeated lanes write the same again."""
-    T, before, text = shape.type, "block", _starts(shape, "y", outputs)
+    T, before, text = shape.type, "block", _starts(shape, ends, "y", outputs)
     for name, rows, numbers in _squares(shape, "y", outputs):
         values, copied = [f"%{name}value{r}" for r in range(numbers)], ""
         for r, value in enumerate(values):
@@ -210,22 +217,22 @@ def _scattering(shape: Shape, inputs: int, outputs: int) -> str:
             copied += f"  {_write(shape, value, f'%{name}to{lane}', numbers)}\n"
         text, before = text + _loop(name, before, rows, copied), f"{name}s"
     return f"""
-define internal void @scatter(ptr %table, i64 %k, ptr %w) {{
+define internal void @scatter{"_end" * ends}(ptr %table, i64 %k, ptr %w) {{
 block:
-{_states(shape)}{_entry(len(shape.given), "y", "ptr")}  %yrow = getelementptr {T}, ptr %w, i64 {inputs}
+{_states(shape) * ends}{_entry(len(shape.given), "y", "ptr")}  %yrow = getelementptr {T}, ptr %w, i64 {inputs}
 {text}  ret void
 }}
 """
 
 
-def _starts(shape: Shape, array: str, count: int) -> str:
-    """Code for the places of the states in an array of ``count`` numbers a state."""
-    lines = [
-        f"  %{array}at{lane} = mul i64 %state{lane}, {count}\n"
-        + _place(shape.number, f"{array}start{lane}", array, f"{array}at{lane}")
-        for lane in range(shape.lanes)
-    ]
-    return "".join(lines)
+def _starts(shape: Shape, ends: bool, array: str, count: int) -> str:
+    """Code for the places of the states from k on in an array of ``count`` numbers a state."""
+    text = "" if ends else f"  %{array}at = mul i64 %k, {count}\n"
+    for lane in range(shape.lanes):
+        at = f"mul i64 %state{lane}, {count}" if ends else f"add i64 %{array}at, {lane * count}"
+        text += f"  %{array}at{lane} = {at}\n"
+        text += _place(shape.number, f"{array}start{lane}", array, f"{array}at{lane}")
+    return text
 
 
 def _squares(shape: Shape, array: str, count: int) -> list[tuple[str, range, int]]:
@@ -302,8 +309,11 @@ def _transposed(shape: Shape, name: str, rows: list[str]) -> tuple[str, list[str
 
 PIECE = 4000  # operations in one function
 WIDE = {True: 3000, False: 1000}  # the same on vectors, by whether products may be fused with sums
-SHORT = 200  # operations in a piece of a program of several pieces, for few live registers
-BLOCKS = 2  # of states that go through each of several pieces in turn, since reading its code takes long
+SHORT = {True: 200, False: 100}  # in a piece of a program of several, for few live registers
+BLOCKS = {
+    True: 2,
+    False: 3,
+}  # of states that go through each of several pieces, since its code is read slowly
 HELD = 2000  # rows of a block at most, so that those of all blocks are at hand
 NEAR = 128  # rows to whose places instructions need one byte, before and behind a pointer
 OPERATION = ("fadd", "fsub", "fmul", "fdiv")
@@ -331,7 +341,7 @@ def source_of(program: ScalarProgram, shape: Shape, piece: int) -> Source:
     text: list[str] = []
     for part in range(parts):
         text += _piece(program, shape, part, piece, work, wanted, middle)
-    blocks = BLOCKS if several and shape.lanes > 1 and rows <= HELD else 1
+    blocks = BLOCKS[shape.relaxed] if several and shape.lanes > 1 and rows <= HELD else 1
     return Source("\n".join(text), rows, parts, blocks, middle)
 
 
@@ -444,7 +454,9 @@ def _piece(
             yield from store(value, inputs + i, f"o{i}")
 
     # vectors that leave registers, of which a long piece has many, else lie across two lines of the cache
-    aligned = f" alignstack({shape.lanes * shape.size})" if shape.lanes > 1 and piece > SHORT else ""
+    aligned = (
+        f" alignstack({shape.lanes * shape.size})" if shape.lanes > 1 and piece > SHORT[shape.relaxed] else ""
+    )
     yield f"define internal void @piece{part}({ARGUMENTS}) noinline{aligned} {{"
     if part == 0:
         for slot in sorted(s for s in wanted if s < first):
