@@ -11,7 +11,7 @@ and then for the others, whose operations do not wait for each other.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,11 +67,10 @@ def driver(shape: Shape, inputs: int, outputs: int, source: Source) -> str:
     for states in sorted({source.blocks * shape.lanes, shape.lanes, 1}, reverse=True):
         turns += _turn(shape, source, states, before)
         before = f"after{states}"
-    declared = "" if shape.lanes == 1 else _MASKED.format(T=shape.type, mask=shape.mask, suffix=shape.suffix)
     copies = sorted({False, shape.lanes > 1})
     copied = "".join(_gathering(shape, ends) + _scattering(shape, inputs, outputs, ends) for ends in copies)
     return f"""
-{declared}{copied}
+{copied}
 define i64 @run(ptr %table) {{
 entry:
 {table}{_entry(last + 3, "m", "i64")}{turns}  ret i64 0
@@ -135,11 +134,6 @@ def _states(shape: Shape) -> str:
     return text + "".join(_STATE.format(l=lane) for lane in range(shape.lanes))
 
 
-_MASKED = """\
-declare {T} @llvm.masked.load.{suffix}.p0(ptr, i32, {mask}, {T})
-declare void @llvm.masked.store.{suffix}.p0({T}, ptr, i32, {mask})
-
-"""
 # the state of lane l
 _STATE = """\
   %next{l} = add i64 %k, {l}
@@ -178,16 +172,18 @@ def _gather(shape: Shape, ends: bool, j: int, row: int, before: str, bad: str) -
     text = _starts(shape, ends, f"x{j}", shape.given[j])
     text += f"  %rows{j} = getelementptr {T}, ptr %w, i64 {row}\n"
     for name, rows, numbers in _squares(shape, f"x{j}", shape.given[j]):
-        values = [f"%{name}state{lane}" for lane in range(shape.lanes)]
-        read = "".join(
-            _place(shape.number, f"{name}from{lane}", f"x{j}start{lane}", name)
-            + f"  {value} = {_read(shape, f'%{name}from{lane}', numbers)}\n"
-            for lane, value in enumerate(values)
-        )
+        read, values = "", []
+        for lanes in _side_by_side(shape, numbers):
+            for lane in lanes:
+                read += _place(shape.number, f"{name}from{lane}", f"x{j}start{lane}", name)
+                part = f"load {_part(shape, numbers)}, ptr %{name}from{lane}, align {shape.size}"
+                read += f"  %{name}state{lane} = {part}\n"
+            joined, value = _joined(shape, [f"%{name}state{lane}" for lane in lanes], numbers)
+            read, values = read + joined, [*values, value]
         turned, values = _transposed(shape, name, values)
         read += turned
         found = f"%{name}bad"
-        for r, value in enumerate(values[:numbers]):
+        for r, value in enumerate(values):
             read += f"""\
   %{name}row{r} = add i64 %{name}, {r}
 {_place(T, f"{name}to{r}", f"rows{j}", f"{name}row{r}")}  store {T} {value}, ptr %{name}to{r}
@@ -210,11 +206,18 @@ def _scattering(shape: Shape, inputs: int, outputs: int, ends: bool) -> str:
   %{name}row{r} = add i64 %{name}, {r}
 {_place(T, f"{name}from{r}", "yrow", f"{name}row{r}")}  {value} = load {T}, ptr %{name}from{r}
 """
-        turned, values = _transposed(shape, name, values + ["poison"] * (shape.lanes - numbers))
+        turned, values = _transposed(shape, name, values)
         copied += turned
-        for lane, value in enumerate(values):
-            copied += _place(shape.number, f"{name}to{lane}", f"ystart{lane}", name)
-            copied += f"  {_write(shape, value, f'%{name}to{lane}', numbers)}\n"
+        for value, lanes in zip(values, _side_by_side(shape, numbers), strict=True):
+            for i, lane in enumerate(lanes):
+                part = value
+                if len(lanes) > 1:
+                    part = f"%{name}state{lane}"
+                    taken = _indices(range(i * numbers, (i + 1) * numbers))
+                    copied += f"  {part} = shufflevector {T} {value}, {T} poison, {taken}\n"
+                copied += _place(shape.number, f"{name}to{lane}", f"ystart{lane}", name)
+                stored = f"store {_part(shape, numbers)} {part}, ptr %{name}to{lane}"
+                copied += f"  {stored}, align {shape.size}\n"
         text, before = text + _loop(name, before, rows, copied), f"{name}s"
     return f"""
 define internal void @scatter{"_end" * ends}(ptr %table, i64 %k, ptr %w) {{
@@ -238,42 +241,48 @@ def _starts(shape: Shape, ends: bool, array: str, count: int) -> str:
 def _squares(shape: Shape, array: str, count: int) -> list[tuple[str, range, int]]:
     """Loops that copy an array: a name, where their turns begin, and the numbers of a state in one turn.
 
-    They are as many as there are lanes, so that each state's are one vector, and these are transposed in
-    registers; the rest, fewer, goes in one turn.
+    They are as many as there are lanes, so that each state's are one vector; the rest goes in powers of
+    two, of which several states' make a vector.  These are transposed in registers.
     """
-    lanes, rest = shape.lanes, count % shape.lanes
-    loops = [
-        (f"{array}square", range(0, count - rest, lanes), lanes),
-        (f"{array}rest", range(count - rest, count, lanes), rest),
-    ]
-    return [each for each in loops if each[1]]
+    found, start, numbers = [], 0, shape.lanes
+    while numbers:
+        stop = count - (count - start) % numbers
+        if start < stop:
+            found.append((f"{array}by{numbers}", range(start, stop, numbers), numbers))
+        start, numbers = stop, numbers // 2
+    return found
+
+
+def _side_by_side(shape: Shape, numbers: int) -> list[range]:
+    """The lanes whose states' numbers stand one after another in each of so many vectors."""
+    return [range(r, shape.lanes, numbers) for r in range(numbers)]
+
+
+def _part(shape: Shape, numbers: int) -> str:
+    """The type of so many numbers of a state."""
+    return shape.number if shape.lanes == 1 else f"<{numbers} x {shape.number}>"
+
+
+def _indices(places: Iterable[int]) -> str:
+    """The text of a mask of a shuffle."""
+    listed = [f"i32 {i}" for i in places]
+    return f"<{len(listed)} x i32> <{', '.join(listed)}>"
+
+
+def _joined(shape: Shape, parts: list[str], numbers: int) -> tuple[str, str]:
+    """Code that makes a vector of parts of so many numbers each, and its name."""
+    text = ""
+    while len(parts) > 1:
+        pairs, both = list(zip(parts[::2], parts[1::2], strict=True)), _indices(range(2 * numbers))
+        for a, b in pairs:
+            part = _part(shape, numbers)
+            text += f"  {a}by{2 * numbers} = shufflevector {part} {a}, {part} {b}, {both}\n"
+        parts, numbers = [f"{a}by{2 * numbers}" for a, _ in pairs], 2 * numbers
+    return text, parts[0]
 
 
 def _place(type: str, name: str, start: str, index: str) -> str:
     return f"  %{name} = getelementptr {type}, ptr %{start}, i64 %{index}\n"
-
-
-def _read(shape: Shape, place: str, numbers: int) -> str:
-    """The text that reads a state's numbers; where they are fewer than the lanes, none behind them."""
-    T, size = shape.type, shape.size
-    if numbers == shape.lanes:
-        return f"load {T}, ptr {place}, align {size}"
-    mask = _first(shape, numbers)
-    return f"call {T} @llvm.masked.load.{shape.suffix}.p0(ptr {place}, i32 {size}, {mask}, {T} poison)"
-
-
-def _write(shape: Shape, value: str, place: str, numbers: int) -> str:
-    """The text that writes a state's numbers, as :func:`_read` reads them."""
-    T, size = shape.type, shape.size
-    if numbers == shape.lanes:
-        return f"store {T} {value}, ptr {place}, align {size}"
-    mask = _first(shape, numbers)
-    return f"call void @llvm.masked.store.{shape.suffix}.p0({T} {value}, ptr {place}, i32 {size}, {mask})"
-
-
-def _first(shape: Shape, numbers: int) -> str:
-    """A mask that is true in the first lanes."""
-    return f"{shape.mask} <{', '.join(f'i1 {lane < numbers}'.lower() for lane in range(shape.lanes))}>"
 
 
 def _loop(name: str, before: str, rows: range, text: str) -> str:
@@ -290,19 +299,18 @@ def _loop(name: str, before: str, rows: range, text: str) -> str:
 
 
 def _transposed(shape: Shape, name: str, rows: list[str]) -> tuple[str, list[str]]:
-    """Code that transposes a square of values, and the names of the new rows.
+    """Code that transposes values, in squares of as many numbers as there are rows; the new rows' names.
 
     Each step exchanges the blocks beside the diagonal: of one number, then of 2 x 2, 4 x 4, ...
     """
     T, lanes, text, size = shape.type, shape.lanes, "", 1
-    while size < lanes:
-        made = [f"%{name}turned{size}_{r}" for r in range(lanes)]
+    while size < len(rows):
+        made = [f"%{name}turned{size}_{r}" for r in range(len(rows))]
         for r, value in enumerate(made):
             # a number comes from the first or second row of a pair, there with its column's index
             own = [e | size if r & size else e & ~size for e in range(lanes)]
-            mask = ", ".join(f"i32 {i + lanes * bool(e & size)}" for e, i in enumerate(own))
-            pair = f"{T} {rows[r & ~size]}, {T} {rows[r | size]}"
-            text += f"  {value} = shufflevector {pair}, <{lanes} x i32> <{mask}>\n"
+            mask = _indices(i + lanes * bool(e & size) for e, i in enumerate(own))
+            text += f"  {value} = shufflevector {T} {rows[r & ~size]}, {T} {rows[r | size]}, {mask}\n"
         rows, size = made, 2 * size
     return text, rows
 
