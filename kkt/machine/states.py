@@ -111,13 +111,13 @@ class Fields:
 
     def shaped(self, values: NDArray[Any]) -> Any:
         """Results (..., all numbers) split into outputs: an array, or a tuple for several outputs."""
-        found = tuple(
-            values[..., part].reshape(*values.shape[:-1], *shape)
-            if shape
-            else _whole(values[..., part.start])
-            for part, shape in self._parts
-        )
-        return found if len(found) > 1 else found[0]
+        found = []
+        for part, shape in self._parts:
+            own = values[..., part]
+            if len(shape) > 1:
+                own = own.reshape(*own.shape[:-1], *shape)
+            found.append(own if shape else _whole(own[..., 0]))
+        return tuple(found) if len(found) > 1 else found[0]
 
     @cached_property
     def _parts(self) -> list[tuple[slice, tuple[int, ...]]]:
