@@ -186,9 +186,11 @@ class System(Shown):
         """M, H, -Phi, 1, G, -compliance and A where the pattern has entries; one triangle's."""
         G = self.structure.rows_of_G[2][:, None] * self.entries.G
         inner = (self.tree.parent >= 0)[:, None, None]
+        M, inertial = self.entries.M, self.pattern.M
+        alike = not (M.strides[0] or inertial.strides[0])  # one body's stand for all
         return np.concatenate(
             [
-                self.entries.M[self.pattern.M],
+                np.tile(M[0][inertial[0]], len(M)) if alike else M[inertial],
                 self.entries.S[self.pattern.S],
                 -self.entries.Phi[self.pattern.Phi & inner],
                 np.ones(6 * self.tree.n),
