@@ -200,7 +200,9 @@ def assemble(
 
     # the right-hand side: bias of bodies, efforts of joints
     if number is None and (n >= MANY or outwards.ready):
-        # in one piece: memory comes faster in large ones, and malloc keeps what it has for the next
+        # in one piece: memory comes faster in large ones; and malloc keeps what is freed, for the next
+        # system, up to twice its largest piece so far, so that one as large as all others comes first
+        np.empty(min(140 * n, 4_000_000))
         block, v = np.empty(48 * n), np.empty((n, 6))
         Phi, (a, b) = block[: 36 * n].reshape(n, 6, 6), block[36 * n :].reshape(2, n, 6)
         order = np.arange(n) if (parent < np.arange(n)).all() else breadth_first(parent)[0]
