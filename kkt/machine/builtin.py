@@ -260,8 +260,8 @@ FEW = 4096  # states of one call at most, of which there are zeros for what is N
 NEVER = -100  # a rank that no array has
 FASTCALL = 0x80  # METH_FASTCALL: arguments are self, an array of arguments, and their number
 TYPE, NEW = 2, 93  # PyArray_Type and PyArray_New in numpy's table, whose order never changes
-PYTHON = ("PyBytes_AsString", "PyMem_RawMalloc", "PyMem_RawFree", "Py_IncRef", "Py_DecRef")
-PYTHON += ("PyEval_SaveThread", "PyEval_RestoreThread")
+PYTHON = ["PyBytes_AsString", "PyMem_RawMalloc", "PyMem_RawFree", "Py_IncRef", "Py_DecRef"]
+PYTHON += ["PyEval_SaveThread", "PyEval_RestoreThread"]
 
 
 class Table(bytes):

@@ -172,16 +172,7 @@ def _gather(shape: Shape, ends: bool, j: int, row: int, before: str, bad: str) -
     text = _starts(shape, ends, f"x{j}", shape.given[j])
     text += f"  %rows{j} = getelementptr {T}, ptr %w, i64 {row}\n"
     for name, rows, numbers in _squares(shape, f"x{j}", shape.given[j]):
-        read, values = "", []
-        for lanes in _side_by_side(shape, numbers):
-            for lane in lanes:
-                read += _place(shape.number, f"{name}from{lane}", f"x{j}start{lane}", name)
-                part = f"load {_part(shape, numbers)}, ptr %{name}from{lane}, align {shape.size}"
-                read += f"  %{name}state{lane} = {part}\n"
-            joined, value = _joined(shape, [f"%{name}state{lane}" for lane in lanes], numbers)
-            read, values = read + joined, [*values, value]
-        turned, values = _transposed(shape, name, values)
-        read += turned
+        read, values = _read(shape, name, f"x{j}start", numbers)
         found = f"%{name}bad"
         for r, value in enumerate(values):
             read += f"""\
@@ -206,18 +197,7 @@ def _scattering(shape: Shape, inputs: int, outputs: int, ends: bool) -> str:
   %{name}row{r} = add i64 %{name}, {r}
 {_place(T, f"{name}from{r}", "yrow", f"{name}row{r}")}  {value} = load {T}, ptr %{name}from{r}
 """
-        turned, values = _transposed(shape, name, values)
-        copied += turned
-        for value, lanes in zip(values, _side_by_side(shape, numbers), strict=True):
-            for i, lane in enumerate(lanes):
-                part = value
-                if len(lanes) > 1:
-                    part = f"%{name}state{lane}"
-                    taken = _indices(range(i * numbers, (i + 1) * numbers))
-                    copied += f"  {part} = shufflevector {T} {value}, {T} poison, {taken}\n"
-                copied += _place(shape.number, f"{name}to{lane}", f"ystart{lane}", name)
-                stored = f"store {_part(shape, numbers)} {part}, ptr %{name}to{lane}"
-                copied += f"  {stored}, align {shape.size}\n"
+        copied += _written(shape, name, values)
         text, before = text + _loop(name, before, rows, copied), f"{name}s"
     return f"""
 define internal void @scatter{"_end" * ends}(ptr %table, i64 %k, ptr %w) {{
@@ -267,6 +247,36 @@ def _indices(places: Iterable[int]) -> str:
     """The text of a mask of a shuffle."""
     listed = [f"i32 {i}" for i in places]
     return f"<{len(listed)} x i32> <{', '.join(listed)}>"
+
+
+def _read(shape: Shape, name: str, starts: str, numbers: int) -> tuple[str, list[str]]:
+    """Code that reads so many numbers of each state, and their rows, of one number of every state."""
+    text, values = "", list[str]()
+    for lanes in _side_by_side(shape, numbers):
+        for lane in lanes:
+            text += _place(shape.number, f"{name}from{lane}", f"{starts}{lane}", name)
+            part = f"load {_part(shape, numbers)}, ptr %{name}from{lane}, align {shape.size}"
+            text += f"  %{name}state{lane} = {part}\n"
+        joined, value = _joined(shape, [f"%{name}state{lane}" for lane in lanes], numbers)
+        text += joined
+        values.append(value)
+    turned, rows = _transposed(shape, name, values)
+    return text + turned, rows
+
+
+def _written(shape: Shape, name: str, rows: list[str]) -> str:
+    """Code that writes the numbers of each state that stand in rows."""
+    T, numbers = shape.type, len(rows)
+    text, values = _transposed(shape, name, rows)
+    for value, lanes in zip(values, _side_by_side(shape, numbers), strict=True):
+        for i, lane in enumerate(lanes):
+            part = f"%{name}state{lane}" if len(lanes) > 1 else value
+            if len(lanes) > 1:
+                taken = _indices(range(i * numbers, (i + 1) * numbers))
+                text += f"  {part} = shufflevector {T} {value}, {T} poison, {taken}\n"
+            text += _place(shape.number, f"{name}to{lane}", f"ystart{lane}", name)
+            text += f"  store {_part(shape, numbers)} {part}, ptr %{name}to{lane}, align {shape.size}\n"
+    return text
 
 
 def _joined(shape: Shape, parts: list[str], numbers: int) -> tuple[str, str]:

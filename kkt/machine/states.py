@@ -111,7 +111,7 @@ class Fields:
 
     def shaped(self, values: NDArray[Any]) -> Any:
         """Results (..., all numbers) split into outputs: an array, or a tuple for several outputs."""
-        found = []
+        found = list[Any]()
         for part, shape in self._parts:
             own = values[..., part]
             if len(shape) > 1:
