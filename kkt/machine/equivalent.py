@@ -23,7 +23,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix.configuration import Configuration
+from ..matrix.configuration import Configuration, in_general
 from ..matrix.system import System, build
 from ..model.fields import Floats
 from ..model.spatial import force_transform, skew
@@ -100,7 +100,7 @@ def equivalent(system: System) -> tuple[System, tuple[float, ...]]:
                 rest = tree.terms.rest[tree.freedoms_of(k)]
                 graph.nodes[name]["rest"] = rest + turn[k]
     _in_the_root(graph, system, R)
-    made = build(factored(graph), implicit=system.state.step or None)
+    made = in_general(build(factored(graph), implicit=system.state.step or None))
     M = np.array([tens.get(name, np.zeros((6, 6))) for name in made.tree.names])
     entries, biased = made.entries._replace(M=M), np.ones(len(M), dtype=np.bool_)
     pattern = replace(made.pattern, M=M != 0.0, a=biased)  # of_points gives a to every body

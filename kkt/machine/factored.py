@@ -81,7 +81,7 @@ def _apart(
     """A copy where the bodies in ``ways`` hang on factors of their placements, and the factors."""
     compiled = compile_tree(tree)
     size = float(np.abs(compiled.p).max(initial=0.0))
-    result, frames = nx.DiGraph(**tree.graph), dict[Hashable, list[Hashable]]()
+    result, frames, edges = nx.DiGraph(**tree.graph), dict[Hashable, list[Hashable]](), []
     for k, (name, data) in enumerate(tree.nodes(data=True)):
         parent = next(tree.predecessors(name), None)
         if name in ways:
@@ -92,13 +92,13 @@ def _apart(
                 while frame in tree:
                     frame = (frame, part)
                 result.add_node(frame, mass=0.0, joint="fixed", R=turn, p=shift)
-                result.add_edge(parent, frame)
+                edges.append((parent, frame))
                 frames[name].append(frame)
                 parent = frame
             data = data | {"R": R, "p": p}
         result.add_node(name, **data)
-        if parent is not None:
-            result.add_edge(parent, name)
+        edges.append((parent, name))
+    result.add_edges_from(edge for edge in edges if edge[0] is not None)  # nodes stay in the tree's order
     return result, frames
 
 

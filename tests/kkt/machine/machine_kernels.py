@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from functools import cache
 
+import networkx as nx
 import numpy as np
 import pytest
 from helpers import ALL_JOINTS
@@ -35,6 +36,14 @@ def general():
         kkt.add_body(tree, name, parent, joint="general", S=np.array(rows).T, **link)
         parent = name
     return kkt.default_state(tree)
+
+
+def children_first(tree):
+    """The tree at q = 0, where poses of general joints have zeros, its bodies in the reverse order."""
+    other = nx.DiGraph(name=f"{tree.graph['name']}, children first")
+    other.add_nodes_from(reversed(list(tree.nodes(data=True))))
+    other.add_edges_from(tree.edges)
+    return other
 
 
 def slides():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from designs import covering
 from helpers import every_joint
+from machine_kernels import children_first
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
@@ -16,6 +17,7 @@ TREES = {
     "whole": lambda: family_of("dh_whole").system(7).graph,
     "random": lambda: kkt.random_tree(8, seed=3),
     "quadruped": kkt.quadruped,
+    "children first": lambda: children_first(every_joint()),
 }
 
 

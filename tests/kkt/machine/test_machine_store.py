@@ -12,7 +12,7 @@ import pytest
 from armature import with_terms
 from designs import listed
 from helpers import ROOT, every_joint
-from machine_kernels import ABM
+from machine_kernels import ABM, children_first, general
 
 from pivotree import kkt, orderings
 from pivotree.kkt.base.files import part_of
@@ -149,6 +149,7 @@ LOOSE += [
     ("abm", MASSLESS, {}),
     ("base_to_tip", kkt.random_tree(5, 9), {}),
     ("abm", kkt.humanoid(), DERIVED),
+    ("abm", children_first(general()), {}),
 ]
 
 
