@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from pivotree.kkt import Block, Elimination, FormatError, InertiaWarning, ModelError, SizeError, System
 from pivotree.kkt.arithmetic import Format
+from pivotree.kkt.arithmetic.formats import DIV
 from pivotree.kkt.base.shown import Shown
 from pivotree.kkt.machine.forward_dynamics import system_to_trace, tape_of
 from pivotree.kkt.machine.kinematics import arguments, entries
@@ -120,7 +121,7 @@ def closed_form(
     """
     import sympy
 
-    system, ring, found, known = _in_letters(model, letters, longest)
+    system, ring, found, known = _in_letters(model, letters, longest, orders=[order])
     tape = tape_of(system, order)
     solution, pivots, values = run(tape, found, ring.number)
 
@@ -192,7 +193,7 @@ def equal_forms(model: Model, orders: Sequence[Any], letters: str | None = None)
     >>> equal_forms(pt.load("rr_arm"), ["abm", "crbm"])
     [True, True]
     """
-    system, ring, found, _ = _in_letters(model, letters, None)
+    system, ring, found, _ = _in_letters(model, letters, None, orders=orders)
     answers = []
     for order in orders:
         solution, _, _ = run(tape_of(system, order), found, ring.number)
@@ -204,9 +205,12 @@ def equal_forms(model: Model, orders: Sequence[Any], letters: str | None = None)
 
 
 def _in_letters(
-    model: Any, letters: str | None, longest: int | None, most: int | None = None
+    model: Any, letters: str | None, longest: int | None, most: int | None = None, orders: Sequence[Any] = ()
 ) -> tuple[System, _Ring, Entries, dict[sympy.Symbol, float]]:
-    """The system, its ring, the entries of (4) there, and numbers of letters that stand for them."""
+    """The system, its ring, the entries of (4) there, and numbers of letters that stand for them.
+
+    The ring has letters for all that ``orders`` divide by, or for what any order may, where none is given.
+    """
     if letters not in (None, "state"):
         raise ModelError("closed form", f"letters is {letters!r}", "leave it out, or use 'state'")
     numbers, given = _stand_ins(model)
@@ -229,7 +233,11 @@ def _in_letters(
         for (field, at), letter in given.items():
             number = float(getattr(system.tree, field)[at])
             known |= {letter: number} if letter.is_Symbol else {-letter: -number}  # gravity is -g
-    ring = _Ring(configuration, given, longest)
+    inverses = [40 * system.tree.n]
+    if orders:
+        read = [x.b[x.op == DIV] for order in orders for x in tape_of(system, order).chunks()]
+        inverses.append(sum(len(np.unique(slots)) for slots in read))
+    ring = _Ring(configuration, given, longest, min(inverses))
     found = _entries(configuration, ring)
     _require_pattern(system, found)
     return system, ring, found, known
@@ -339,7 +347,7 @@ class _Ring:
     """Polynomials in a robot's letters, the sines and cosines of its angles, 1/D_k, and long parts."""
 
     def __init__(
-        self, configuration: Configuration, given: dict[Place, sympy.Expr], longest: int | None
+        self, configuration: Configuration, given: dict[Place, sympy.Expr], longest: int | None, inverses: int
     ) -> None:
         """``longest`` None: nothing gets a name but what is divided by, and what is longer is refused."""
         import sympy
@@ -353,8 +361,8 @@ class _Ring:
             for j in range(dof)
         ]
         angles = [self._freedoms[own.start] for own, speed in arguments(configuration) if speed]
-        self._inverses = [f"1/{i}" for i in range(40 * tree.n)]
-        self._parts = [f"x_{i + 1}" for i in range(PARTS)]
+        self._inverses = [f"1/{i}" for i in range(inverses)]
+        self._parts = [f"x_{i + 1}" for i in range(0 if longest is None else PARTS)]
         state = [str(x) for letter in STATE for x in self.symbols(letter)]
         own = self.own = sorted({str(x) for value in given.values() for x in value.free_symbols})
         turns = [f"{turn} {angle}" for angle in angles for turn in ("sin", "cos")]
@@ -447,9 +455,11 @@ class _Ring:
             x, y = sorted((x, y), key=len)
             y = self.named(y)
         value = x * y
+        degrees = value.degrees()
         for at, least, zero in self._zeros:
-            if value.degrees()[at] >= least:
+            if degrees[at] >= least:
                 value = divmod(value, zero)[1]
+                degrees = value.degrees()
         return self.kept(value)
 
     def kept(self, value: Any) -> _Number:

@@ -111,7 +111,7 @@ FEATHERSTONE = {
     "H": S("s", "s", "H", "joint axes (motion subspace)", turned=True),
     "Phi": S("X", "X", "Phi", "motion transform from the parent", turned=True),
     "a": S("c", "c", "a", "v × s q', and at a root minus gravity"),
-    "b": S("(v × Iv)", r"(v \times I v)", "b", "v × I v: bias force of a moving body"),
+    "b": S("(v × Iv)", r"(v \times I v)", "b", "bias force of a moving body"),
     "tau": S("Q", "Q", "tau", "joint effort"),
     "qdd": S("q''", r"\ddot{q}", "qdd", "joint acceleration"),
     "pdd": S("a", "a", "acc", "spatial acceleration"),

@@ -26,7 +26,9 @@ def run(options: argparse.Namespace) -> int:
             sys.stdout.flush()  # what a full disk or a closed pipe refuses is told here
             return code
         except kkt.PivotreeError as error:
-            return refused(error)
+            file = str(getattr(options, "model", None) or "")
+            known = not isinstance(error, kkt.SingularError) or not os.path.isfile(file) or file in str(error)
+            return refused(error if known else kkt.PivotreeError(file, error))
         except MemoryError:
             return refused("not enough memory for this model; use a smaller one")
         except OSError as error:

@@ -40,8 +40,8 @@ def reference(system: System | Any, format: Format, tape: Any = None) -> Certifi
     True
     """
     if not format.from_model:
-        return certify(system, reference_digits(format), rounded_to=format, tape=tape)
-    return certify(system, max(format.digits, REFERENCE_DIGITS) + 10, tape=tape)
+        return certify(system, reference_digits(format), rounded_to=format, order=tape)
+    return certify(system, max(format.digits, REFERENCE_DIGITS) + 10, order=tape)
 
 
 def reference_digits(format: Format) -> int:

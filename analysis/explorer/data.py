@@ -171,7 +171,7 @@ def certified(
     for name in formats:
         chosen = get_format(name)
         try:
-            exact = certify(system, DIGITS, rounded_to=chosen, tape=tape)
+            exact = certify(system, DIGITS, rounded_to=chosen, order=tape)
         except (CertificationError, FormatError) as error:
             result[name] = {"why": str(error)}
             continue
@@ -265,7 +265,7 @@ def explorer_data(
 
     @cache
     def reference(name: str) -> Any:
-        return proofs.get(name) or certify(system, DIGITS, rounded_to=get_format(name), tape=proof)
+        return proofs.get(name) or certify(system, DIGITS, rounded_to=get_format(name), order=proof)
 
     for function in functions:
         progress(function.name)

@@ -99,7 +99,7 @@ class TracedMatrix:
         return {"beside": system.numbers}
 
     def certified(self, system: Matrix, digits: int, rounded_to: Format | None = None) -> Pair:
-        proof = kkt.certify(system, digits, rounded_to=rounded_to, tape=self.tape)
+        proof = kkt.certify(system, digits, rounded_to=rounded_to, order=self.tape)
         return Pair.of_balls(np.array([*proof.qdd, None], dtype=object)[:-1], proof.bits)
 
 

@@ -128,6 +128,11 @@ class Motion:
         position = self.graph.graph.get("q") if q is None else q
         if position is None:
             position = np.zeros(system.tree.N)
+        number = np.dtype(self.kernel.number.dtype)
+        for name, given in (("q", system.state.q), ("qd", system.state.qd), ("tau", self.tau)):
+            if wide := given[~np.isfinite(given.astype(number))].tolist():
+                told = f"give numbers in the range of {number}"
+                raise kkt.ModelError("state", f"field {name!r} holds {wide[0]:g}", told)
         return np.concatenate([self.kernel.configuration(position), system.state.qd])
 
     def rates(self, y: NDArray[Any]) -> NDArray[Any]:

@@ -325,7 +325,7 @@ class TracedOrder:
         Held to some 32 digits.  Raises CertificationError where none can be proved.
         """
         if self.quantity == "qdd":
-            proof = certify(system, digits, rounded_to=rounded_to, tape=self.tape)
+            proof = certify(system, digits, rounded_to=rounded_to, order=self.tape)
             found = np.array([*proof.qdd, None], dtype=object)[:-1], proof.bits
         else:
             numbers = numbers_of(self.tape, system)

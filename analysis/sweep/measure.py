@@ -155,7 +155,7 @@ def prepare(settings: Settings, model: Model) -> Prepared:
     names = (*settings.orders, "abm")
     orders = {name: traced(system, name, pattern) for name in names}
     if isinstance(refused := orders["abm"], str):
-        raise PivotreeError(refused)
+        raise SingularError(refused)
     return Prepared(system, ranges, orders)
 
 

@@ -320,12 +320,12 @@ def balls() -> Fact:
     for n in (50, 100, 200, 400):
         system = kkt.build(kkt.chain(n))
         tape = kkt.trace(system, orderings.get("abm"))
-        certified = kkt.certify(system, 50, tape=tape)
+        certified = kkt.certify(system, 50, order=tape)
         proved = min(float(x.rel_accuracy_bits()) for x in certified.qdd)
         data[f"bits a body, chain:{n}"] = (certified.bits - proved) / n
         if n == 100:
             start = time.perf_counter()
-            kkt.certify(system, 50, tape=tape)
+            kkt.certify(system, 50, order=tape)
             middle = time.perf_counter()
             kkt.eliminate(system, tape, "mp:50", records=False)
             data["seconds, balls"] = middle - start

@@ -160,14 +160,14 @@ class Certified(Shown):
 
 
 def certify(
-    system: System | Any, digits: int = 50, *, tape: Tape | Any = None, rounded_to: str | Format | None = None
+    system: System | Any, digits: int = 50, *, order: Any = None, rounded_to: str | Format | None = None
 ) -> Certified:
     """The solution of (4) with ``digits`` proved digits of every qdd, and of every lambda.
 
     Digits of a multiplier that cannot be told from zero are counted from the largest force in a
     joint or a loop: such a row carries nothing.  The data are the model's doubles, or with
-    ``rounded_to`` (a floating-point format) the entries of (4) rounded to that format.  ``tape`` is
-    a traced order or an order; leaf to root (articulated body) where None.  Raises
+    ``rounded_to`` (a floating-point format) the entries of (4) rounded to that format.  ``order``
+    may be a traced one; None is leaf to root (articulated body).  Raises
     CertificationError, naming the pivot, where no precision suffices.
 
     It takes the order's operations, once for each time that the bits are doubled; the bits that are
@@ -184,7 +184,7 @@ def certify(
     if not whole or not 1 <= digits <= MOST_DIGITS:
         where = f"{digits!r} certified digits"
         raise CertificationError(where, "is no number of digits", f"ask for 1 to {MOST_DIGITS}")
-    tape = own.traced(tape) if own else tape_for(system, tape)
+    tape = own.traced(order) if own else tape_for(system, order)
     wanted, precisions = bits_for(digits, 0 if own else int(system.structure.depth.max(initial=0)))
     blocks: tuple[Block, ...] = (Block("x", "all"),)
     if own is None:

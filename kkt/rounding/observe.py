@@ -243,7 +243,7 @@ def seen(system: System, tape: Tape, format: Format, bits: int = 0) -> Observati
     if format.kind == "ball":
         from ..proof.certify import certify
 
-        bits = bits or certify(system, format.digits, tape=tape).bits
+        bits = bits or certify(system, format.digits, order=tape).bits
     with precision(bits):
         number, entries = read_in(system, format)
         zeros = residues_of(system, tape) if format.kind in ("mp", "ball") else None

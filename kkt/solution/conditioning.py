@@ -71,10 +71,10 @@ class Conditioning:
         return _ratio(size[0], size[free - 1]) if free > 0 else 1.0
 
 
-def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
+def conditioning(system: System, order: Tape | Any = None) -> Conditioning:
     """Condition numbers of qdd with respect to the entries of (4), in float64.
 
-    ``tape`` is a traced order, or ABM where None.  Raises SizeError for a tree so large that it
+    ``order`` may be a traced one; None is ABM.  Raises SizeError for a tree so large that it
     would take long, and CertificationError where float64 keeps less than two digits of qdd, so that
     its derivatives mean nothing.
 
@@ -83,7 +83,7 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
     (7.3, 'Phi')
     """
     require_system(system)
-    tape = tape_for(system, tape)
+    tape = tape_for(system, order)
     N = system.tree.N
     if tape.length * N > MOST_SWEPT:
         what = f"a condition number takes {tape.length * N:.0e} operations, more than {MOST_SWEPT:.0e}"

@@ -204,7 +204,7 @@ def _in_balls(
     system: System, tape: Tape, chosen: Format, records: bool, reference: Any, reach: bool
 ) -> Elimination:
     """:func:`eliminate` in balls, of the precision that a certificate needs."""
-    proved = certify(system, chosen.digits, tape=tape)
+    proved = certify(system, chosen.digits, order=tape)
     watched, solution = None, proved.solution
     if records:
         watched = seen(system, tape, chosen, bits=proved.bits)

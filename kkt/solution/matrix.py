@@ -315,7 +315,7 @@ def eliminated(system: Matrix, tape: Tape, chosen: Format) -> Elimination:
     assert factor is not None
     failed, marked, error, backward = None, None, None, None
     if chosen.kind == "ball":
-        x = np.array(certify(system, chosen.digits, tape=tape).qdd, dtype=object)
+        x = np.array(certify(system, chosen.digits, order=tape).qdd, dtype=object)
     elif not chosen.on_arrays:
         number = number_of(chosen)
         x = chosen.shown(signed(run(tape, NONE, number, {"beside": each(number, numbers)})[2], slots))

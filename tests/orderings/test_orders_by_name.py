@@ -16,7 +16,7 @@ TAKING = {  # every public function that takes an order
     "plan": lambda o: kkt.plan(o, SYSTEM.structure).blocks,
     "permutation": lambda o: kkt.permutation(SYSTEM, o),
     "factor": lambda o: kkt.factor(SYSTEM, o).L.toarray(),
-    "certify": lambda o: kkt.certify(SYSTEM, 10, tape=o).decimals(),
+    "certify": lambda o: kkt.certify(SYSTEM, 10, order=o).decimals(),
     "conditioning": lambda o: kkt.conditioning(SYSTEM, o).kappa,
     "derivatives": lambda o: kkt.derivatives(SYSTEM, o).dq,
     "joint_space_inverse": lambda o: kkt.joint_space_inverse(SYSTEM, o).values,

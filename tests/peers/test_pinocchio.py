@@ -101,7 +101,7 @@ def test_a_robot_has_pinocchio_s_dynamics_or_is_refused(name, floats):
         case.agree()
     tape = case.tapes["abm"]
     result = kkt.eliminate(case.system, tape, records=False)
-    assert kkt.certify(case.system, 30, tape=tape).error(result.qdd) <= 1e-6
+    assert kkt.certify(case.system, 30, order=tape).error(result.qdd) <= 1e-6
 
 
 @pytest.mark.parametrize("order", ["virtual_work", "lagrange"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import nullcontext
 from typing import Any
 
 from pivotree import kkt, orderings
@@ -38,30 +39,32 @@ def run(options: argparse.Namespace) -> int:
     if path and options.port is not None:
         raise kkt.PivotreeError("option -o", "writes a page and serves none", "leave out -o or --port")
     from ...explorer import explorer_data, write_page
+    from ...explorer.data import algorithm_of
+    from ...explorer.server import ExplorerServer, serve
 
     orders, formats = orders_of(options), formats_of(options)
-    with progress_shown() as progress:
-        system = matrix_of(options, "output", "port") or system_of(options)
-        data = explorer_data(system, options.model, orders, formats, progress=progress)
-        progress("the page")
+    shown: list[Any] = []
+
+    def read(spec: str, name: str) -> dict[str, Any]:
+        other = system_of_any(kkt.load(spec))
+        document = explorer_data(other, name, orders, formats)
+        shown[0] = other
+        return document
+
+    def tell(path: str) -> dict[str, str]:
+        return algorithm_of(shown[0], orderings.get(path))
+
+    empty = {"model": options.model}
+    with nullcontext() if path else ExplorerServer(empty, options.port or 0, read, tell) as server:
+        with progress_shown() as progress:
+            shown.append(matrix_of(options, "output", "port") or system_of(options))
+            data = explorer_data(shown[0], options.model, orders, formats, progress=progress)
+            progress("the page")
+            if path:
+                write_page(data, path)
         if path:
-            write_page(data, path)
-    if path:
-        print(written(path))
-    else:
-        from ...explorer.data import algorithm_of
-        from ...explorer.server import ExplorerServer, serve
-
-        shown = [system]
-
-        def read(spec: str, name: str) -> dict[str, Any]:
-            other = system_of_any(kkt.load(spec))
-            document = explorer_data(other, name, orders, formats)
-            shown[0] = other
-            return document
-
-        def tell(path: str) -> dict[str, str]:
-            return algorithm_of(shown[0], orderings.get(path))
-
-        serve(ExplorerServer(data, options.port or 0, read, tell), options.port is None)
+            print(written(path))
+        if server:  # whose port was had before the work
+            server.show(data)
+            serve(server, options.port is None)
     return 0

@@ -139,7 +139,7 @@ def _solved(options: argparse.Namespace, corrections: int, residual: str) -> _So
         order = orderings.get(options.order)
         exact = reference(matrix, chosen, order)
         if digits is not None:
-            proved = kkt.certify(matrix, digits, tape=order)
+            proved = kkt.certify(matrix, digits, order=order)
         result = kkt.eliminate(matrix, order, chosen)
         return _Solved(matrix, "", chosen, result, exact, proved, row_of(result, exact, chosen), None)
     function = orderings.get(options.order)
@@ -156,7 +156,7 @@ def _solved(options: argparse.Namespace, corrections: int, residual: str) -> _So
         exact = reference(system, chosen, proof)
         if digits is not None:
             progress(f"{digits} digits proved by {options.order}")
-            proved = kkt.certify(system, digits, tape=tape)
+            proved = kkt.certify(system, digits, order=tape)
         progress("condition number")
         condition = known_conditioning(system, proof)
         progress(f"{options.order} in {chosen.name}")

@@ -42,7 +42,7 @@ def test_shares_of_a_matrix_s_error_add_up_to_it(file, capsys):
     for order, output in (("natural", None), ([[2], [0], [1]], "2[1]")):
         found = pt.blame(matrix, order, "float32", output)
         assert found.bodies == () and abs(found.ratio - 1.0) < 1e-6
-        exact = kkt.certify(matrix, 30, tape=order, rounded_to="float32")
+        exact = kkt.certify(matrix, 30, order=order, rounded_to="float32")
         off = np.abs(exact.differences(kkt.eliminate(matrix, order, "float32").qdd)) / exact.size
         k = matrix.unknowns.index(found.output)
         assert np.isclose(found.true_error, off[k], rtol=1e-6) and (output or off[k] == off.max())

@@ -55,6 +55,8 @@ REFUSED = {
     "'mp:50' is none that the page computes in": "explore chain:2 --orders abm --formats mp:50 -o x.html",
     # -- models and states
     "an installed robot is written robot:ur5": "compare ur5",
+    "chain:2 is no .urdf or .xacro file, which alone takes": "compare chain:2 --urdf keep-fixed",
+    "bare.urdf: r: no link has a mass": "solve bare.urdf",
     "no/such.urdf.xacro: does not exist": "solve no/such.urdf.xacro",
     "broken.json: line 1, column ": "solve broken.json",
     "joint 'j3': field 'mimic joint' is missing": "solve mimic_nothing.urdf --urdf mimic=coupled",
@@ -119,6 +121,7 @@ REFUSED = {
         "report chain:2 --formats float32,bfloat16,float32 -o r"
     ),
     # -- simulate
+    "state: field 'q' holds 1e+300; give numbers in the range": "simulate chain:2 --q 1e300,0",
     "integrator 'euler' is unknown; use": "simulate chain:2 --integrator euler",
     "integrator: steps is 0; give 1 or more": "simulate chain:2 --integrator cash_karp,steps=0",
     "integrator: state is 'float16'; use float64 or": "simulate chain:2 --integrator cash_karp,state=float16",
@@ -159,6 +162,7 @@ REFUSED = {
     "option --set: names 'most' twice": "reproduce ascher1996 --item links --set most=1 --set most=2",
     "option --set: 'x' is no setting; give NAME=VALUE": ("reproduce ascher1996 --item equations --set x"),
     "x.txt is no page; give a name that ends in .html": "explore chain:2 -o x.txt",
+    "option --port: 99999999 is no port; use 0 to": "explore no.urdf --port 99999999",  # before any work
     "option -o: writes a page and serves none": "explore chain:2 -o page.html --port 8000",
     "option --limits: 'j1' is no range; write j1=-1:1": "guarantee chain:2 --limits j1",
 }
@@ -182,6 +186,8 @@ FILES = {
     "list.json": "[]",
     "list.txt": "elbow",
     "arm.urdf": ARM,
+    "bare.urdf": '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="continuous">'
+    '<parent link="a"/><child link="b"/></joint></robot>',
     "plate.urdf": ARM.replace("</robot>", '<link name="plate"/>' + PLATE),
     "mimic_nothing.urdf": MIMIC.format("revolute", ""),
     "mimic_endless.urdf": MIMIC.format("revolute", 'joint="elbow" offset="inf"'),

@@ -585,7 +585,7 @@ def test_an_answer_that_should_not_be_relied_on_says_so():
     proof = kkt.trace(system, orderings.get("abm"))
 
     def reference(name):
-        return kkt.certify(system, 30, rounded_to=name, tape=proof)
+        return kkt.certify(system, 30, rounded_to=name, order=proof)
 
     crbm = kkt.trace(system, orderings.get("crbm"))
     far = measured(system, crbm, "float32", reference)

@@ -267,7 +267,7 @@ def test_double_double_operations(operation):
 @pytest.mark.parametrize("spec", listed(["ur5", "panda"], unmarked=1))
 def test_double_double_keeps_30_digits(spec):
     system = system_of(spec)
-    exact = kkt.certify(system, 45, rounded_to="dd", tape=tape_of(spec, "abm"))
+    exact = kkt.certify(system, 45, rounded_to="dd", order=tape_of(spec, "abm"))
     result = kkt.eliminate(system, tape_of(spec, "abm"), "dd")
     assert result.failed_at is None and result.format == "dd"
     assert exact.error(result.qdd) < 1e-30

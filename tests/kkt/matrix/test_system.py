@@ -163,7 +163,7 @@ def test_a_tape_belongs_to_one_tree():
 
     chain, star = four([-1, 0, 1, 2]), four([-1, 0, 0, 0])
     tape = kkt.trace(chain, [[(x, f"b{k}") for x in ("pdd", "qdd", "f")] for k in (3, 2, 1, 0)])
-    for use in (kkt.eliminate, lambda s, t: kkt.certify(s, 20, tape=t)):
+    for use in (kkt.eliminate, lambda s, t: kkt.certify(s, 20, order=t)):
         with pytest.raises(kkt.OrderError, match="trace it again"):
             use(star, tape)
 

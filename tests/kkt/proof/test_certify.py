@@ -33,7 +33,7 @@ def in_fractions(spec):
 @pytest.mark.parametrize(("order", "spec"), covering(ORDERS, SPECS))
 def test_fractions_lie_in_the_decimal_balls_of_every_order(order, spec):
     exact = in_fractions(spec)
-    certified = kkt.certify(system_of(spec), 40, tape=tape_of(spec, order))
+    certified = kkt.certify(system_of(spec), 40, order=tape_of(spec, order))
     assert certified.order == order
     for ball, x in zip(certified.balls(), exact, strict=True):
         assert isinstance(x, Fraction) and holds(ball, x)
@@ -44,7 +44,7 @@ def test_fractions_lie_in_the_decimal_balls_of_every_order(order, spec):
 @pytest.mark.parametrize("model", listed(["ur5", "chain_10", "panda"], unmarked=1))
 def test_balls_of_two_orders_hold_the_printed_digits(model):
     for order in ("abm", "lagrange"):
-        balls = kkt.certify(system_of(model), 60, tape=tape_of(model, order)).balls()
+        balls = kkt.certify(system_of(model), 60, order=tape_of(model, order)).balls()
         for ball, text in zip(balls, printed(model), strict=True):
             assert abs(Decimal(ball.mid) - Decimal(text)) <= Decimal("1e-39") * abs(Decimal(text))
             assert len(Decimal(ball.mid).as_tuple().digits) == 61
@@ -71,7 +71,7 @@ def test_decimal_balls_hold_what_the_ball_holds(digits):
 def test_nonsingularity_is_proved_by_pivots_that_are_not_zero():
     """Example 3, case 1: D_1 = m1 = 1e8 and D_2 = 1 exactly."""
     system = kkt.build(kkt.example3(1e8, 1))
-    proof = kkt.certify(system, 30, tape=orderings.get("abm")).nonsingular
+    proof = kkt.certify(system, 30, order=orderings.get("abm")).nonsingular
     assert proof.pivots == 2 and proof.block == ("qdd", 2) and 0.999 < proof.least <= 1.0
     assert str(proof) == "no ball of 2 pivots holds zero; |qdd_2| >= 1"
     assert str(Nonsingular(0, None, np.inf)) == "no ball of 0 pivots holds zero"
@@ -121,7 +121,7 @@ def dense(system):
 def test_fifty_digits_of_qdd_and_lambda_are_those_of_the_whole_matrix(spec, order):
     """FLINT's dense solution of all rows of (4)."""
     system = moving(spec)
-    found = kkt.certify(system, 50, rounded_to="float64", tape=kkt.trace(system, orderings.get(order)))
+    found = kkt.certify(system, 50, rounded_to="float64", order=kkt.trace(system, orderings.get(order)))
     assert found.digits == 50 and len(found.lam) == len(system.entries.gamma)
     with flint.ctx.workprec(found.bits):
         x = dense(system)

@@ -112,7 +112,7 @@ def test_answers_are_exact_certified_and_those_of_scipy(name):
         found = kkt.eliminate(system, order)
         assert found.failed_at is None and found.marked is None and found.backward_error.normwise < 1e-15
         assert np.allclose(found.qdd, right, rtol=1e-7)
-    assert kkt.certify(system, 25, tape="minimum_degree").error(found.qdd) < 1e-9
+    assert kkt.certify(system, 25, order="minimum_degree").error(found.qdd) < 1e-9
     assert kkt.eliminate(system, "minimum_degree", "float32").error_estimate < 1e-2
 
 
@@ -204,7 +204,7 @@ def test_a_comparison_and_a_picture():
         ),
         (lambda: kkt.eliminate(CHAIN, "minimum_fill"), "asks for a graph of blocks, which a matrix has"),
         (
-            lambda: kkt.certify(pt.matrix(np.ones((2, 2))), 10, tape="natural"),
+            lambda: kkt.certify(pt.matrix(np.ones((2, 2))), 10, order="natural"),
             "zero at .* bits; the matrix is",
         ),
     ],
