@@ -233,11 +233,9 @@ def _in_letters(
         for (field, at), letter in given.items():
             number = float(getattr(system.tree, field)[at])
             known |= {letter: number} if letter.is_Symbol else {-letter: -number}  # gravity is -g
-    inverses = [40 * system.tree.n]
-    if orders:
-        read = [x.b[x.op == DIV] for order in orders for x in tape_of(system, order).chunks()]
-        inverses.append(sum(len(np.unique(slots)) for slots in read))
-    ring = _Ring(configuration, given, longest, min(inverses))
+    divisors = [x.b[x.op == DIV] for order in orders for x in tape_of(system, order).chunks()]
+    inverses = sum(len(np.unique(slots)) for slots in divisors) if orders else 40 * system.tree.n
+    ring = _Ring(configuration, given, longest, inverses)
     found = _entries(configuration, ring)
     _require_pattern(system, found)
     return system, ring, found, known

@@ -244,7 +244,8 @@ def by_groups(values: Values, tree: Tree) -> Telling:
     """The order's own groups, whatever they are.  Raises OrderError where these are not enough."""
     program = values.program
     if program.symbolic is None or program.symbolic.plan.sequence.rules.elimination != "gauss":
-        raise OrderError(f"order {program.name!r}", "no loops over bodies tell it on this model")
+        why = "no loops over bodies tell it on this model"
+        raise OrderError(f"order {program.name!r}", why, "use elimination 'gauss', whose groups are told")
     made = program.symbolic.plan
     groups = tuple(tuple(map(made.graph.block, group)) for group in groups_of(made))
     return Telling(values, tree, loops_of_groups(len(groups)), THIS_TREE, groups)

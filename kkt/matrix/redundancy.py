@@ -36,7 +36,7 @@ def require_independent(state: State) -> None:
             f"loop {loop!r}",
             "a row that follows from others where the robot is as in its file does not in this state, which "
             "closes the loops another way",
-            "give one nearer to the file's",
+            "give a state nearer to the file's",
         )
 
 

@@ -227,7 +227,7 @@ def contact(
     where = f"loop {name!r}"
     along = checked(where, "normal", normal, (3,))[None]
     if isinstance(tangents, str):
-        raise ModelError(where, f"field 'tangents' is {tangents!r}", "give none, one or two")
+        raise ModelError(where, f"field 'tangents' is {tangents!r}", "give none, one or two vectors")
     beside = tangents if isinstance(tangents, Sequence | np.ndarray) else (tangents,)
     if len(beside) and isinstance(beside[0], int | float | np.number):
         beside = (beside,)  # one tangent

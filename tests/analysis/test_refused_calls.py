@@ -19,6 +19,7 @@ from pivotree.analysis.explorer.server import ExplorerServer
 from pivotree.analysis.explorer.widget import Explorer
 from pivotree.analysis.figures import kinds
 from pivotree.analysis.guarantee import guarantee
+from pivotree.analysis.letters import _in_letters as letters_of
 from pivotree.analysis.proofs import fields
 from pivotree.analysis.report import robot_report
 from pivotree.analysis.simulation import Integration, Motion, side_by_side, simulate
@@ -33,7 +34,12 @@ ABM, RK45 = orderings.get("abm"), Integration(1.0, integrator="RK45")
 HARD = kkt.load("example3:m1=1e8")
 TURNED = np.array([[1.0, 1.0, -0.5], [1.0, 4.0, 0.0], [-0.5, 0.0, 1.0]])
 BRACKETS = [[(kind, k) for kind in ("pdd", "qdd", "f")] for k in ("j3", "j2", "j1")]
+ROTATED = kkt.PivotSequence(
+    [[(kind, k) for kind in ("pdd", "qdd", "f")] for k in ("j3", "j4", "j2", "j1")],
+    rules=kkt.Rules(elimination="orthogonal"),
+)
 MINE = kkt.PivotSequence(BRACKETS, "mine", composites="rigid")
+RING = letters_of(kkt.chain(1), None, 9, orders=["abm"])[1]
 A, M = sp.MatrixSymbol("A", 2, 2), sp.Symbol("m")
 BLOCKS = matrix(np.eye(200))
 
@@ -56,6 +62,13 @@ def floor(**options):
     return Floor.of(TREE, [("j3", (0.0, 0.0, 0.0))], **options)
 
 
+def special():
+    """A placement in letters that is zero for the number that first stands for the letter."""
+    tree = kkt.chain(2)
+    tree.nodes["j2"]["p"] = np.array([sp.Symbol("l") - sp.Rational(7, 10), 0, 0], dtype=object)
+    return tree
+
+
 def worked():
     tree = kkt.chain(1, joint="spherical")
     tau = np.ones(3)
@@ -64,6 +77,12 @@ def worked():
 
 
 REFUSED = {
+    "compare: no order or no format is given; name": lambda: compare(SYSTEM, []),
+    "use elimination 'gauss', whose groups are told": lambda: listing.of(kkt.build(kkt.star(3)), ROTATED),
+    "an entry of Phi is 0 in the model's numbers, and": lambda: closed_form(special()),
+    "closed form: the order divides by more than 1 pivots": (
+        lambda: list(map(RING.inverse, RING.context.gens()))
+    ),
     # -- algebra and proofs
     "letter 'A': stands for a block of shape (2, 2) already": letters,
     "2x2 + 3x3: blocks do not fit": lambda: one(2) + one(3),

@@ -33,6 +33,7 @@ TREE = kkt.chain(3)
 GEARED = with_terms(kkt.chain(3), 1)
 PIN = kkt.four_bar().graph["loops"]
 SYSTEM = kkt.build(TREE)
+FOOT = kkt.contact("j3", (0.1, 0.0, 0.0), tangents=[(1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])
 
 
 def fresh():
@@ -135,6 +136,9 @@ DAMPED = (
 REFUSED = {
     # -- arguments of another kind
     "loop: None and lists are no names; give a text": lambda: kkt.contact([], (0, 0, 0)),
+    "needs mu as its compliance, and there are none; build": lambda: kkt.eliminate(SYSTEM, ABM, proximal=3),
+    "format 'exact:up': exact fractions are not rounded": lambda: kkt.eliminate(SYSTEM, ABM, "exact:up"),
+    "entries (0, 1) and (1, 0) differ; give a symmetric": lambda: pt.matrix(np.triu(np.ones((2, 2)))),
     "limits is 3; give a mapping of bodies": lambda: kkt.guarantee(TREE, ABM, limits=3),
     "rates: 'fast' is no number; give one": lambda: kkt.guarantee_qdd(TREE, ABM, rates="fast"),
     "'com' is (True, 0, 0), and a truth value is no": lambda: kkt.compile_tree(
@@ -165,6 +169,9 @@ REFUSED = {
     ),
     "body 'j2': field 'wrench' has shape": changed(lambda t: t.nodes["j2"].update(wrench=[1.0, 2.0])),
     "loop 'pin': name is used twice": lambda: kkt.build(kkt.four_bar(), loops=[*PIN, *PIN]),
+    "in this state, which closes the loops another way; give": lambda: kkt.build(
+        TREE, loops=[replace(FOOT.having(FOOT.C[:, :1]), implied=FOOT.C[:, 1:])]
+    ),
     "loop 'j1': row 0 follows": lambda: kkt.build(
         TREE, loops=[kkt.coupled_joints(TREE, "j2", "j1", 2.0), kkt.coupled_joints(TREE, "j1", "j2", 0.5)]
     ),
@@ -207,6 +214,10 @@ REFUSED = {
         lambda t: t.nodes["j1"].update(mass=1e39), lambda t: kkt.compile(t, ABM, "float32")
     ),
     "no tangent space": lambda: kkt.compile(every_joint(), ABM, outputs=("qdd", "dqdd_dq")),
+    "overflows at 1.33e+300, a constant of the": lambda: kkt.compile(kkt.example1(m1=1e300), ABM, "float32"),
+    "CUDA is written with strict arithmetic; compile without": (
+        lambda: kkt.compile(TREE, ABM, relaxed=True).export_cuda("x.cu")
+    ),
     "leave friction out at body 'j1'": lambda: kkt.compile(GEARED, ABM),
     "no coordinates of its general joint": lambda: kkt.compile(general(2), ABM).coordinates(
         [0, 0, 0, 0.5, 0.5, 0.5, 0.5]

@@ -138,6 +138,7 @@ REFUSED = {
     "follow from its other rows": "simulate two_link --contact 2 --project",
     # -- guarantee
     "'a:1' of 'j1=a:1' is no number; write j1=-1:1": "guarantee chain:2 --limits j1=a:1",
+    "option --limits: joint 'j1' is named twice": "guarantee chain:2 --limits j1=-1:1,j1=-1:1",
     "option --tau: joint 'j9' is unknown": "guarantee chain:3 --tau j9=1",
     "is several by role or body, and the bound is for one": "guarantee chain:2 --formats float32+add=float64",
     "option --states: -1 is no number of states": "guarantee chain:2 --states -1",
@@ -154,6 +155,8 @@ REFUSED = {
     "none.toml: cannot be read (No such file or directory)": "sweep none.toml",
     "c.toml/s.csv: cannot be written (Not a directory)": "sweep below.toml",
     "s.csv: holds other columns than this sweep (lacks": "sweep taken.toml",
+    "twice.toml: field 'models[1]' is 'chain:3'; give each model once": "sweep twice.toml",
+    "odd.csv is not text in UTF-8 (byte 1); move it away": "sweep odd.toml",
     "field 'states.distribution' is 'normal'; give": "sweep normal.toml",
     # -- options that do not go together
     "paper 'acher1996' is unknown; use": "reproduce acher1996",
@@ -177,6 +180,9 @@ FILES = {
     "below.toml": SWEEP % ("c.toml/s.csv", '"chain:3"'),
     "taken.toml": SWEEP % ("taken/s.csv", '"chain:3"'),
     "taken/s.csv": "key,other\n",
+    "twice.toml": SWEEP % ("s.csv", '"chain:3", "chain:3"'),
+    "odd.toml": SWEEP % ("odd.csv", '"chain:3"'),
+    "odd.csv": "\xff",
     "normal.toml": SWEEP % ("s.csv", '"chain:3"') + '[states]\ndistribution = "normal"\n',
     "own.json": json.dumps([[[k, b]] for b in ("j2", "j1") for k in ("pdd", "qdd", "f")]),
     "other.json": '{"schema": "pivotree-model/1", "groups": []}',
@@ -200,7 +206,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("refused")
     (folder / "taken").mkdir()
     for name, text in FILES.items():
-        (folder / name).write_text(text)
+        (folder / name).write_text(text, encoding="latin-1")
     tree = kkt.new_tree("still")
     kkt.add_body(tree, "b", mass=1.0, inertia=kkt.chain(1).nodes["j1"]["inertia"], joint="fixed")
     kkt.write_model(folder / "still.json", kkt.build(tree).state)
