@@ -23,7 +23,7 @@ from .data import explorer_data
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+)\.mjs";$', re.M)
 _EXPORT = re.compile(r"^export ((?:const|class|function\*?|async function) (\w+))", re.M)
 # Comments, also behind code where no quote follows; indentation; empty lines; semicolons before a brace.
-_SPARED = re.compile(r"^ *//.*\n| +// [^\"'`\n]*$|^ +|^\n|;$(?=\n *\})", re.M)
+_SPARED = re.compile(r"^ *(?://.*|/\*\*.*\*/)\n| +// [^\"'`\n]*$|^ +|^\n|;$(?=\n *\})", re.M)
 # The heading is painted before the script does its work; where no frame of the screen comes, as for
 # what is out of sight, it starts all the same.
 _START = (

@@ -22,7 +22,8 @@ import { Story } from "./story.mjs";
 import { Numerals } from "./numbers.mjs";
 import { Strip } from "./strip.mjs";
 
-const FIRST = "Pick a block on the diagonal to eliminate it, or step along the order. Point at a block, or press M and the arrow keys, to see what it would do.";
+const SEEN = matchMedia("(pointer: coarse)").matches ? "A first tap on a block shows what it would do, a second does it." : "Point at a block, or press M and the arrow keys, to see what it would do.";
+const FIRST = `Pick a block on the diagonal to eliminate it, or step along the order. ${SEEN}`;
 const WHOLE = 150; // bodies that are drawn block by block
 const WRITTEN = 24; // rows of a matrix of one's own whose numbers stand in its cells
 
@@ -180,7 +181,7 @@ class Explorer extends Actions {
     this._play(false);
     this.story ??= new Story(this.data, this.look, {
       tool: () => this._tool(),
-      moved: (scene, steps) => this.options.hash && history.replaceState(null, "", `#scene=${scene}${steps && `&steps=${steps}`}`),
+      moved: (scene, steps) => this.options.hash && history[location.hash.includes("order=") ? "pushState" : "replaceState"](null, "", `#scene=${scene}${steps && `&steps=${steps}`}`),
     });
     replaced(this.scenes, this.story.node);
     this.root.dataset.mode = "story";
@@ -295,7 +296,7 @@ class Explorer extends Actions {
       port.scrollTo(x * (port.scrollWidth - port.clientWidth), y * (port.scrollHeight - port.clientHeight));
     this.robot?.pose(session.model.given);
     this.robot?.draw(session.engine);
-    this.robot?.named((k) => this.board.labels?.subscript.get(k) ?? this.data.structures.whole.names[k]);
+    this.robot?.named((k) => this.strip.labels.subscript.get(k) ?? this.data.structures.whole.names[k]);
     const [i, j] = this.focused;
     this._focus(i, j);
     this.transport.draw(session, this.playing);

@@ -35,7 +35,7 @@ export function mountLarge(element, data, { onOrder, mount }) {
   const list = select("Order", orders, "", show);
   const pick = select("Subtree", choice, choice[0][0], open);
   const many = `${data.bodies.toLocaleString("en")} bodies: too many to draw block by block. Shown are densities, and one subtree at a time.`;
-  const title = h("div", {}, h("h1", {}, data.model), para("soft", many));
+  const title = h("div", {}, h("h1", {}, data.model), para("soft about", many));
   const root = h(
     "div",
     { class: "pivotree", "data-theme": "auto" },

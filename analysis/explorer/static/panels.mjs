@@ -6,7 +6,7 @@ import { formula } from "./formula.mjs";
 import { KINDS_OF_FILE, download, exported } from "./exporting.mjs";
 import { orderIn } from "./opening.mjs";
 import { lostText } from "./scene.mjs";
-import { digitsOf, foretold, keptDigits, meanings } from "./words.mjs";
+import { digitsOf, foretold, keptDigits, meanings, members } from "./words.mjs";
 import { Session } from "./session.mjs";
 import { FORMATS, digitsIn } from "./arithmetic.mjs";
 
@@ -34,10 +34,12 @@ export function blockPanel() {
       return;
     }
     if (i === null) {
-      const { told = {}, structures } = session?.data ?? {};
-      const known = NAMED_FIRST.map((role) => structures?.whole.letters[role]).filter((letter) => told[letter]);
+      const { next, data: { told = {}, structures } } = session;
+      const letters = NAMED_FIRST.map((role) => structures.whole.letters[role]);
+      const list = letters.flatMap((letter) => (told[letter] ? [h("dt", {}, math(letter)), h("dd", {}, told[letter])] : []));
+      const ahead = next && foretold(session, session.model.preview(next)).replace("As the next pivot", `Next, ${members(session, { members: next })}`);
       const said = para("soft empty", "Point at a block, or move to it with the arrow keys.");
-      replaced(body, said, para("letters", ...explained(known.map((letter) => [letter, told[letter]]))));
+      replaced(body, said, ahead && para("", ahead), h("dl", { class: "letters" }, ...list));
       return;
     }
     const { engine, model, format } = session;
@@ -64,7 +66,6 @@ export function blockPanel() {
       share && para("", share),
     );
   };
-  show(null, null, null, null, null);
   return { node, show };
 }
 

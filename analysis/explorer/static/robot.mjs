@@ -48,10 +48,10 @@ export class Bodies {
     });
   }
 
-  // What bodies are called: by their place in the tree.
-  named(name) {
+  // What bodies are called, beside them and on hover: by their place in the tree.
+  named(name, whole = name) {
     this.groups.forEach(({ text, title, more }, k) => {
-      title.textContent = name(k);
+      title.textContent = whole(k);
       text.textContent = name(k) + more;
     });
   }
@@ -229,7 +229,7 @@ export class Robot extends Bodies {
     const told = this.structure.names.map((_, k) => String(name(k)));
     if (told.join() === this.told) return;
     this.told = told.join();
-    super.named((k) => told[k]);
+    super.named((k) => told[k], (k) => this.structure.names[k]);
     if (this.map && this.n <= NAMED) this._spread();
   }
 }

@@ -109,7 +109,6 @@ export class Story {
     const beside = this.at === EQUATIONS && globalThis.innerWidth > 1120 ? LAW : 0;
     const side = Math.floor(Math.min(this.matrix.clientWidth - beside, narrow ? 420 : Math.max(320, below), 680));
     if (side < 100) return;
-    this.laws.style.height = beside ? `${side}px` : ""; // an equation beside each row
     this.board.draw(side);
     this.robot?.draw(this.session.engine);
     this.robot?.named((k) => this._called(k));

@@ -7,7 +7,7 @@ import { Labels } from "./labels.mjs";
 import { metIn, worked } from "./session.mjs";
 import { keptDigits } from "./words.mjs";
 
-const LETTERS = ["p", "q", "f", "fᴶ", "fᶜ", "λ"];
+const LETTERS = ["p̈", "q̈", "f", "fᴶ", "fᶜ", "λ"];
 const SLACK = 5; // CSS pixels that a pointer moves before it drags
 const REACH = 90; // CSS pixels from a bracket within which something is dropped at it
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -23,7 +23,7 @@ export function movedTo(groups, blocks, { into = null, gap = null }) {
 
 export class Strip {
   /** @type {any} */
-  actions; before; changed; chips; drag; from; groups; moved; picked; seen; session;
+  actions; before; changed; chips; drag; from; groups; labels; moved; picked; seen; session;
 
   // actions: { arrange(groups), go(step), light(blocks) }; none where the order is only shown
   constructor(actions = null) {
@@ -51,7 +51,7 @@ export class Strip {
     const { format, frame } = session;
     this.session = session;
     this.groups = session.groups;
-    const labels = new Labels(session.engine, 0);
+    const labels = (this.labels = new Labels(session.engine, 0));
     const key = JSON.stringify([this.groups, labels.numbered, session.form.split]);
     if (!this.moved && [key, format, frame].some((x, at) => x !== this.seen?.[at])) this.forget();
     if (key !== this.seen?.[0]) {

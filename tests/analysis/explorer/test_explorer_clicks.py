@@ -159,7 +159,7 @@ def test_views_are_linked_and_pointing_moves_nothing(opened):
     assert rings.count() == 2  # itself in the graph, and its pivot in the elimination tree
     page.locator(".robot .body").nth(0).hover(force=True)  # the base
     assert page.locator(".board .over rect").count() == 2  # its rows and its columns
-    assert page.locator(".strip .chip.lit").all_inner_texts() == ["pj1", "fj1", "qj1"]
+    assert page.locator(".strip .chip.lit").all_inner_texts() == ["p\u0308j1", "fj1", "q\u0308j1"]
     assert rings.count() == 3
     page.mouse.down()
     page.mouse.up()
@@ -179,7 +179,7 @@ def test_the_graph_shows_what_a_pivot_couples_and_is_a_control(opened):
     pdd_j2 = 3
     page.mouse.move(*unknown(page, pdd_j2))
     assert page.locator(".views figure").first.locator(".over polyline").count() == filled_by_pdd_j2()
-    assert page.locator(".strip .chip.lit").all_inner_texts() == ["pj2"]
+    assert page.locator(".strip .chip.lit").all_inner_texts() == ["p\u0308j2"]
     assert page.locator(".robot .name.marked").text_content() == "j2"
     assert page.locator(".board .over rect[stroke-dasharray]").count() >= 2 * filled_by_pdd_j2()
     page.mouse.down()
@@ -624,8 +624,11 @@ def test_the_last_scene_is_of_the_pages_robot_and_leads_to_the_tool(scene):
     button.click()
     assert "of chain:3 (3 bodies" in page.locator(".about").inner_text()
     assert page.locator(".transport").is_visible() and not page.locator(".story").is_visible()
+    page.get_by_role("button", name="Next step of the order").click()
     page.get_by_role("button", name=re.compile("^Seven scenes")).click()
     assert page.locator(".scene-title").inner_text() == "Three sliders, nine equations"
+    page.go_back()  # the steps are still there
+    page.locator(".counter", has_text="step 1 of 3").wait_for()
 
 
 @pytest.mark.parametrize("scene", [4, None])
