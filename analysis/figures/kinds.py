@@ -94,7 +94,8 @@ def write_all(comparison: Any, folder: str | Path) -> list[Path]:
     ['digits', 'pivot_errors_float32', 'spy_abm']
     """
     rows = [row.as_dict() for row in comparison.rows]
-    about = f"{comparison.model}: {comparison.bodies} bodies, {comparison.dof} freedoms"
+    of, unknowns = comparison.counted
+    about = f"{comparison.model}: {comparison.bodies} {of}, {comparison.dof} {unknowns}"
     figures = {"digits": error_bars(rows, title=about)}
     by_format: dict[str, dict[str, Any]] = {}
     alike: dict[tuple[bytes, ...], dict[str, SymbolicFactor]] = {}  # by their names

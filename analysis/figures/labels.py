@@ -72,6 +72,8 @@ class Labels:
 
     def cell(self, i: int, j: int) -> str:
         """The block in row i, column j; empty where it has no name in the paper."""
+        if isinstance(self.structure, Partition):
+            return ""  # the letters are those of (4)
         if i == j:
             return self._diagonal(i)
         low, high = min(i, j), max(i, j)

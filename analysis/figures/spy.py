@@ -111,9 +111,9 @@ def filmstrip(
     """
     groups = symbolic.plan.groups
     steps = stops(groups, 6 if ax is None else np.array(ax, dtype=object).size) if steps is None else steps
-    if not len(steps):
-        raise OrderError("filmstrip", "steps is empty", "give numbers of groups, 0 being the matrix")
-    states = [block_state(symbolic, step, since) for since, step in zip((0, *steps[:-1]), steps, strict=True)]
+    states = [
+        block_state(symbolic, step, since) for since, step in zip((0, *steps[:-1]), steps, strict=False)
+    ]
     captions = captions or [
         f"{state.step:,} of {groups:,}: {state.told}" if state.step else "the matrix" for state in states
     ]
@@ -175,6 +175,9 @@ def _panels(
     ax: Any = None,
 ) -> Any:
     """Square panels in rows, captions above, one legend below; or each in one of a user's axes."""
+    if not states or len(states) != len(captions):
+        told = f"has {len(states)} pictures and {len(captions)} captions"
+        raise OrderError("figure", told, "give one picture or more, each with its caption")
     if ax is not None:
         given = axes_of(ax, len(states), title)
         for one, state, text in zip(given, states, captions, strict=True):

@@ -39,15 +39,14 @@ def declare(command: Parser) -> None:
 
 
 def _labels(texts: Iterable[str]) -> dict[str, str]:
-    """What orders are to be called, by their names."""
+    """What orders are to be called, by the names that are given and those that they have themselves."""
     labels: dict[str, str] = {}
     for text in texts:
         name, parted, label = text.partition("=")
         if not (name and parted) or name in labels:
             twice = f"names {name!r} twice" if name in labels else f"{text!r} is no name and text"
             raise kkt.PivotreeError("option --label", twice, "give ORDER=TEXT, as abm=ours")
-        orderings.get(name)
-        labels[name] = label
+        labels |= dict.fromkeys((name, orderings.get(name).name), label)
     return labels
 
 
@@ -78,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
         )
     labels = _labels(options.label or ())
     with progress_shown() as progress:
-        matrix = matrix_of(options, "kind", "output", "step", "width", "style", "title", "label")
+        matrix = matrix_of(options, "kind", "output", "step", "width", "style", "label")
         system = system_of(options) if matrix is None else matrix
         if kind.name in ("pivots", "digits") and isinstance(system, kkt.System):
             wanted = {name: orderings.get(name) for name in orders or USUAL}

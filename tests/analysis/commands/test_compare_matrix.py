@@ -86,6 +86,7 @@ def test_the_cheapest_order_that_is_found_is_taken_as_it_is_written(file, capsys
 def test_figures_of_a_matrix(file, tmp_path, capsys):
     for kind, name in (("spy", "a.tex"), ("orders", "b.pdf"), ("before-after", "c.pdf")):
         assert main(["figure", kind, file, "-o", name]) == 0 and (tmp_path / name).stat().st_size > 500
+    assert "I &" not in (tmp_path / "a.tex").read_text()  # the letters are those of robots
     assert "(16 blocks, 16 unknowns)" in (tmp_path / "b_caption.tex").read_text(encoding="utf-8")
 
 

@@ -594,5 +594,9 @@ def test_an_answer_that_should_not_be_relied_on_says_so():
 
 
 def test_an_order_on_a_small_robot_is_measured_in_the_formats_that_were_asked_for():
-    (told,) = explorer_data(kkt.build(kkt.chain(2)), "chain:2", ["abm"], ["float32"])["orders"]
+    tree = kkt.chain(2)
+    tree.graph["name"] = "example2"  # which it is not
+    data = explorer_data(kkt.build(tree), "chain:2", ["abm"], ["float32"])
+    (told,) = data["orders"]
+    assert data["frames"]["names"] == ["Mass of j2 ×", "Angle of j2 +"]
     assert 0.0 < told["formats"]["float32"]["error"] < 1e-6 and told["blame"]["format"] == "float32"

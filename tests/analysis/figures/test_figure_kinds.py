@@ -20,6 +20,7 @@ from matplotlib.text import Text
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis import figures
+from pivotree.analysis.cli import main
 from pivotree.analysis.comparison import compare
 from pivotree.analysis.figures import error_bars
 from pivotree.analysis.figures.kinds import KINDS, Request, caption, write
@@ -131,13 +132,17 @@ def test_a_caption_has_the_numbers_of_the_factor():
         assert after == (step is not None) == ("In the end" in text) and told in text
 
 
-def test_orders_are_called_by_their_names_as_text_or_as_one_says():
+def test_orders_are_called_by_their_names_as_text_or_as_one_says(tmp_path):
     """In the picture and in its caption alike."""
     asked = request("chain:3", orders=("abm", "virtual_work"), labels=(("abm", "ours $2"),))
     drawn = KINDS["orders"].make(asked)
     titles = [text.get_text().replace("\n", " ") for text in drawn.texts]
     assert titles[0].startswith(r"ours \$2: ") and titles[1].startswith("virtual work: ")
     assert "with ours $2 and" in caption(KINDS["orders"], asked)
+    file = tmp_path / "mine.py"
+    file.write_text("def mine(structure): return [[('pdd', 'j1'), ('qdd', 'j1'), ('f', 'j1')]]")
+    words = f"figure spy chain:1 --order {file}:mine --label {file}:mine=ours -o {file}.svg"
+    assert main(words.split()) == 0 and "by ours" in file.with_name(f"{file.name}_caption.tex").read_text()
 
 
 @pytest.mark.parametrize("kind", ["before-after", "orders"])
@@ -235,7 +240,7 @@ def test_a_strip_marks_what_is_new_since_the_picture_before():
     many = Figure().subplots(3, 4)  # of eight steps and the matrix
     assert filmstrip(CRBM, ax=many) is many and [ax.axison for ax in many.flat] == [True] * 9 + [False] * 3
     assert filmstrip(CRBM, ax=many[2, 3]).get_title().startswith("8 of 8")
-    with pytest.raises(kkt.OrderError, match="steps is empty"):
+    with pytest.raises(kkt.OrderError, match="0 pictures and 0 captions"):
         filmstrip(CRBM, [])
     figure = filmstrip(factor("chain:6", "crbm"), np.arange(0, 13, 4), zeros=True)
     texts = [t.get_text() for t in figure.texts]
