@@ -6,10 +6,12 @@ import argparse
 import json
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pivotree import analysis, kkt, orderings
+from pivotree.kkt.order.sequence import as_sequence
 
 from ..arguments import Parser, add_json, add_model
 from ..limits import operations, refuse
@@ -60,9 +62,9 @@ def run(options: argparse.Namespace) -> int:
         wanted = {"tuned": found.sequence} | {name: orderings.get(name) for name in BESIDE}
         rows = []
         for name, order in wanted.items():
-            tape = kkt.trace(system, order, composites)
-            kernel = sum(kkt.compile(system, tape).operations.values())
-            rows.append({"order": name, "flops": tape.flops, "kernel": kernel})
+            formed = replace(as_sequence(order, system.structure), composites=composites)
+            kernel = sum(kkt.compile(system, formed).operations.values())
+            rows.append({"order": name, "flops": kkt.trace(system, formed).flops, "kernel": kernel})
     from ..table import counted, in_kernel
 
     caption = (

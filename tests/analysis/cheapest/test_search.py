@@ -121,6 +121,8 @@ def test_bad_input_is_one_sentence(said):
 @pytest.mark.product
 def test_tune_prints_the_winner_and_measures_it(capsys, tmp_path):
     file = tmp_path / "order.json"
+    kkt.write_model(file, kkt.build(kkt.chain(1, joint="spherical")).state)  # at q = 0, with zeros of its own
+    assert main(["tune", str(file), "--most", "1"]) == 0 and capsys.readouterr().out
     assert main(["tune", "chain:3", "--json", "-o", str(file)]) == 0
     said = json.loads(capsys.readouterr().out)
     rows = {row["order"]: row for row in said["rows"]}
