@@ -31,6 +31,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.formats import Hardware
 from pivotree.kkt.matrix.blocks import Block
 from pivotree.kkt.matrix.entries import assemble
+from pivotree.kkt.matrix.system import require_system
 from pivotree.kkt.program.residual_program import trace_substitution
 from pivotree.kkt.tape.player import run
 from pivotree.kkt.tape.tape import Tape, lower
@@ -128,6 +129,7 @@ def equation(system: System, format: str) -> tuple[Apply, NDArray[Any], int]:
     >>> qdd.round(3)
     array([-1.533, 77.971, 15.55 ])
     """
+    require_system(system)
     system.structure.require_tree("conjugate gradients")
     order, chosen = orderings.get("inverse_dynamics"), get_format(format)
     if not isinstance(chosen, Hardware) and chosen.kind != "exact":
@@ -223,9 +225,8 @@ def at_rest(system: System) -> System:
 def _exactly(still: System) -> Apply:
     """M v in fractions: columns are found once, since M is linear."""
     order = orderings.get("inverse_dynamics")
-    unit = np.eye(len(still.state.tau))
-    M = np.stack([kkt.inverse_dynamics(still, e, order, "exact").tau for e in unit], 1)
-    return lambda v: np.array([sum(row * v, Fraction(0)) for row in M], dtype=object)
+    columns = [kkt.inverse_dynamics(still, unit, order, "exact").tau for unit in np.eye(len(still.state.tau))]
+    return lambda v: sum((x * column for x, column in zip(v, columns, strict=True)), v * 0)
 
 
 def _linear(times: Apply, N: int, dtype: Any) -> LinearOperator:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from pivotree.kkt import FormatError, System
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.formats import Hardware
+from pivotree.kkt.matrix.system import require_system
 
 from .gradients import equation
 
@@ -60,6 +61,7 @@ def columns(system: System, format: str = "float64") -> Inertia:
     >>> inertia.columns(pt.build(pt.two_link())).M.shape
     (2, 2)
     """
+    require_system(system)
     system.structure.require_tree("joint-space inertia by columns")
     if not isinstance(get_format(format), Hardware):
         raise FormatError(f"format {format!r}", "columns are found in float64 or float32")

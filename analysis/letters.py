@@ -20,7 +20,16 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt import Block, Elimination, FormatError, InertiaWarning, ModelError, SizeError, System
+from pivotree.kkt import (
+    Block,
+    Elimination,
+    FormatError,
+    InertiaWarning,
+    ModelError,
+    OrderError,
+    SizeError,
+    System,
+)
 from pivotree.kkt.arithmetic import Format
 from pivotree.kkt.arithmetic.formats import DIV
 from pivotree.kkt.base.shown import Shown
@@ -193,6 +202,8 @@ def equal_forms(model: Model, orders: Sequence[Any], letters: str | None = None)
     >>> equal_forms(pt.load("rr_arm"), ["abm", "crbm"])
     [True, True]
     """
+    if not orders:
+        raise OrderError("equal forms", "no order is given", "name two or more")
     system, ring, found, _ = _in_letters(model, letters, None, orders=orders)
     answers = []
     for order in orders:
@@ -242,7 +253,8 @@ def _in_letters(
 
 
 def _accelerations(system: System, solution: Mapping[Block, NDArray[Any]]) -> list[Any]:
-    return [x for name in system.tree.names for x in solution[Block("qdd", name)]]
+    """Of all freedoms; fixed bodies have none."""
+    return [x for name in system.tree.names for x in solution.get(Block("qdd", name), ())]
 
 
 def _stand_ins(model: Any) -> tuple[Any, dict[Place, sympy.Expr]]:

@@ -17,7 +17,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt import Kernel, LoopError, ModelError, PivotreeError, System
+from pivotree.kkt import Kernel, LoopError, PivotreeError, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.formats import ADD, DIV, MUL, SUB
 from pivotree.kkt.arithmetic.own import Mixed
@@ -28,7 +28,7 @@ from ..comparison.row import digits_of
 from ..readings import Fault, Reading
 from ..readings.readings import WRITTEN, felt, of_order
 from ..rounding.blame import Culprits
-from ..states.sample import draw, drawn_system, efforts_of, entries_of, held, least_sizes
+from ..states.sample import draw, drawn_system, efforts_of, entries_of, held, least_sizes, require_joints
 from ..states.traced import Pair, TracedOrder
 from ..study.measure import States
 from .rooted import other_roots, rooted
@@ -49,13 +49,7 @@ class Robot:
         self.base: System
         self.ranges: Ranges
         self.base, self.ranges = drawn_system(tree, 0)
-        if not self.base.tree.N:
-            raise ModelError(
-                self.base.name,
-                "has no joint that moves",
-                "a check needs at least one; the base of a .urdf floats with --urdf floating, or "
-                "floating=True",
-            )
+        require_joints(self.base)
         if self.base.loops:
             raise LoopError(
                 self.base.name,

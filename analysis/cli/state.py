@@ -37,18 +37,11 @@ def values_in_words(
     elif base is not None:
         values = _read(tree, base)
         names.update(dict.fromkeys(values, f"that of {base}"))
-    given = given_values(tree, options, values)
+    given = _given(tree, texts, values)
     for field in given:
         text = texts[field] if len(texts[field]) <= 40 else "as given"
         names[field] = f"{names[field]} but {text}" if "=" in text and field in names else text
     return {**values, **given}, names, own
-
-
-def whole_values(tree: nx.DiGraph[Any], options: argparse.Namespace) -> Vectors:
-    """q, qd and tau as far as the options say them: of a whole state, and what stands above it."""
-    base, _ = asked(options)
-    values = {} if base is None else _drawn(tree, base) if isinstance(base, int) else _read(tree, base)
-    return {**values, **given_values(tree, options, values)}
 
 
 def asked(options: argparse.Namespace) -> tuple[int | str | None, dict[str, str]]:
@@ -76,10 +69,10 @@ def _seed(text: str) -> int:
     return int(text)
 
 
-def given_values(tree: nx.DiGraph[Any], options: argparse.Namespace, start: Vectors | None = None) -> Vectors:
+def _given(tree: nx.DiGraph[Any], texts: dict[str, str], start: Vectors) -> Vectors:
     """What ``--q``, ``--state qd:`` and ``--state tau:`` say, where they are given: all freedoms of each."""
     found: Vectors = {}
-    for field, text in asked(options)[1].items():
+    for field, text in texts.items():
         where = "option --q" if field == "q" else f"{STATE} {field}"
         if "=" in text:
             named: list[tuple[str, float]] = []
@@ -89,7 +82,7 @@ def given_values(tree: nx.DiGraph[Any], options: argparse.Namespace, start: Vect
                     what = f"{item.strip()!r} has no name"
                     raise kkt.ModelError(where, what, "give every number a name, as in elbow=0.3, or none")
                 named.append((joint, _number(where, value)))
-            found[field] = _named(tree, where, field, named, (start or {}) | found)
+            found[field] = _named(tree, where, field, named, start | found)
         else:
             found[field] = [_number(where, x) for x in text.split(",")] if text.strip() else []
     return found
@@ -108,12 +101,11 @@ def _number(where: str, text: str) -> float:
 
 def _drawn(tree: nx.DiGraph[Any], seed: int) -> Vectors:
     """The first state that a report of this seed measures."""
-    from ..states.sample import draw, drawn_system, system_at
+    from ..states.sample import drawn_system, system_at
 
     base, ranges = drawn_system(tree, seed)
-    q, qd, _ = draw(ranges, seed, 0)
-    tau = system_at(base, ranges, seed, 0).state.tau
-    return {"q": q.tolist(), "qd": qd.tolist(), "tau": np.asarray(tau, dtype=float).tolist()}
+    state = system_at(base, ranges, seed, 0).state
+    return {field: np.asarray(getattr(state, field), dtype=float).tolist() for field in FIELDS}
 
 
 def _read(tree: nx.DiGraph[Any], file: str) -> Vectors:
@@ -150,6 +142,10 @@ def _named(
     names = freedoms(tree)
     own = start.get(field, tree.graph.get(field))
     values = np.zeros(len(names)) if own is None else np.array(own, dtype=float)
+    if len(values) != len(names):
+        raise kkt.ModelError(
+            where, f"names joints, and {field} has {len(values)} numbers", f"give {len(names)} of them"
+        )
     changed: set[int] = set()
     for joint, x in named:
         places = [k for own in (1, 2) for k, both in enumerate(names) if joint in both[:own]]

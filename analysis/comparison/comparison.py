@@ -138,7 +138,7 @@ def compare(
     crbm 870 31585 2.9
     abm 29 11256 6.7
     """
-    functions, chosen = _asked(system, orders, formats, refine, residual)
+    functions, chosen = asked(system, orders, formats, refine, residual)
     units = {f.name: f.unit for f in chosen if f.unit > 0.0}
     if not isinstance(system, System):
         if composites is not None:
@@ -184,10 +184,10 @@ def compare(
 Orders = dict[str, Callable[..., Any]]  # by name
 
 
-def _asked(
-    system: Any, orders: Any, formats: Any, refine: int, residual: str
+def asked(
+    system: Any, orders: Any, formats: Any, refine: int = 0, residual: str = "dynamics"
 ) -> tuple[Orders, tuple[Format, ...]]:
-    """The orders and formats that :func:`compare` is asked for, checked before any work."""
+    """The orders and formats that a comparison is asked for, checked before any work."""
     if isinstance(getattr(system, "structure", None), Partition):  # of a matrix
         orders = usual_of_matrices(system) if orders is None else orders
         if refine:

@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 
 from pivotree import orderings
 from pivotree.kkt import FormatError, PivotreeError, System, trace
-from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.arithmetic import Format
 from pivotree.kkt.arithmetic.objects import each
+from pivotree.kkt.matrix.system import require_system
 from pivotree.kkt.proof.trust import ball_of, mark
 from pivotree.kkt.solution.columns import Part, floor_of, worth
 
 from ..states import traced as states_traced
 from ..states.traced import Pair, TracedOrder
 from ..study import cells
+from .comparison import asked
 from .row import digits_of, full_digits
 
 FIELDS = states_traced.FIELDS["derivatives"]
@@ -56,7 +58,7 @@ class Gradients:
 
 def compare_derivatives(
     system: System,
-    orders: Iterable[str] | None = None,
+    orders: Iterable[str | Callable[..., Any]] | None = None,
     formats: Iterable[str | Format] = ("float32", "float64"),
     progress: Callable[[str], None] = lambda step: None,
 ) -> list[Gradients]:
@@ -75,9 +77,8 @@ def compare_derivatives(
     >>> row.order, row.digits["dtau"] > 5
     ('abm', True)
     """
-    names = orderings.names(loops=bool(system.loops)) if orders is None else list(orders)
-    functions = {name: orderings.get(name) for name in names}
-    chosen = [get_format(name) for name in formats]
+    require_system(system)
+    functions, chosen = asked(system, orders, formats)
     progress("certified derivatives")
     abm = orderings.get("abm")
     proof = TracedOrder(trace(system, abm), system, "derivatives")

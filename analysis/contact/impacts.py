@@ -32,6 +32,7 @@ from pivotree.kkt import FormatError, LoopError, PivotreeError, SingularError, S
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.errors import Refusal, nearest
 from pivotree.kkt.matrix.entries import Entries, assemble, pattern_of
+from pivotree.kkt.matrix.system import require_system
 from pivotree.kkt.model.spatial import force_transform
 from pivotree.kkt.tape.trace import tape_for
 
@@ -61,6 +62,7 @@ class Rows:
     @staticmethod
     def of(system: System, order: Any, format: str) -> Rows:
         """Raises LoopError where there is no contact, FormatError for fractions and balls."""
+        require_system(system)
         chosen = get_format(format)
         if not chosen.on_arrays:
             raise FormatError(f"format {chosen.name!r}", "contacts need a floating-point format")

@@ -36,6 +36,7 @@ from ..comparison import Comparison
 from ..comparison.row import REFERENCE_DIGITS, digits_of, known_conditioning, rows_of
 from ..rounding.blame import Culprits
 from ..rounding.text import in_words, percent
+from ..states.sample import require_joints
 from ..states.traced import TracedOrder
 
 WORTH = 0.5  # digits that are worth a sentence
@@ -249,6 +250,7 @@ def fault(
     chosen = get_format(format)
     if chosen.unit < get_format("float64").unit:
         raise FormatError(f"format {chosen.name!r}", "readings change frames in float64", "give float32")
+    require_joints(system)
     exact = certify(system, REFERENCE_DIGITS)
     own, tape = reading.traced(system)
     order, pair = TracedOrder(tape, own), linearised(tape, own.entries, chosen)

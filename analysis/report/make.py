@@ -16,15 +16,7 @@ from typing import Any
 import networkx as nx
 
 from pivotree import orderings
-from pivotree.kkt import (
-    FormatError,
-    ModelError,
-    OrderError,
-    PivotreeError,
-    SingularError,
-    compile_tree,
-    trace,
-)
+from pivotree.kkt import FormatError, OrderError, PivotreeError, SingularError, trace
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.errors import Refusal
 from pivotree.kkt.base.files import check_folder, made, write_whole, writing
@@ -32,7 +24,7 @@ from pivotree.kkt.base.foreign import is_number, is_whole
 from pivotree.kkt.proof.idle import lost_to_range, wider
 from pivotree.kkt.proof.trust import bound
 
-from ..states.sample import ClosedRanges
+from ..states.sample import ClosedRanges, require_joints
 from ..states.traced import TracedOrder
 from ..sweep.config import Config, Settings, order_digest
 from ..sweep.measure import positions
@@ -204,9 +196,8 @@ def prepare(
     for name in orders:
         if orderings.get(name).problem != "qdd":
             raise OrderError(f"order {name!r}", "solves for tau, not for qdd", f"use {', '.join(ORDERS)}")
-    if not compile_tree(tree).N:
-        raise ModelError(model, "has no joint that moves", "a report needs at least one")
     prepared = prepare_model(_settings(orders, formats, seed), model_of(tree, model))
+    require_joints(prepared.system)
     traced = {name: prepared.orders[name] for name in orders}
     refused = {name: _without_name(x, name) for name, x in traced.items() if isinstance(x, str)}
     found = {name: x for name, x in traced.items() if isinstance(x, TracedOrder)}

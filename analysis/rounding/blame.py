@@ -27,6 +27,7 @@ from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.tape.trace import entries_of
 
 from ..comparison.row import REFERENCE_DIGITS
+from ..states.sample import require_joints
 from ..states.traced import FIELDS, Pair, TracedOrder
 from .formulas import Formulas
 from .text import Blame, Culprit
@@ -110,6 +111,7 @@ def _traced(system: Any, order: Any, quantity: str) -> tuple[Any, Any]:
             raise PivotreeError(f"quantity {quantity!r}", "a matrix has x alone", "leave it out")
         own = TracedMatrix(system, order)
         return own, own
+    require_joints(system)
     base = order if isinstance(order, Tape) else kkt.trace(system, order)
     base.require(system)
     proof = kkt.trace(system, orderings.get("abm"))
@@ -122,12 +124,6 @@ class _Answers:
     def __init__(self, system: Any, order: Any, pair: Linearised, exact: Pair, data: Pair) -> None:
         self.tape, self.pair, self.beside = order.tape, pair, order.beside
         freedoms = system.unknowns if isinstance(system, Matrix) else system.tree.freedom_names
-        if not freedoms:
-            raise OrderError(
-                system.name,
-                "has no joint that moves, and so no acceleration that could lose digits",
-                "give a model with at least one",
-            )
         judged = slice(None)  # of derivatives without qdd
         self.labels = freedoms if isinstance(system, Matrix) else [f"qdd_{name}" for name in freedoms]
         self.matrices: tuple[str, ...] = ()

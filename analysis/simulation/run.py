@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.base.foreign import is_whole
+from pivotree.kkt.model.tree import require_graph
 from pivotree.kkt.program.joint_space import SOLVERS
 
 from ..states.manifold import Manifold, begun
@@ -137,6 +139,7 @@ def simulate(
     >>> round(float(swing.records[0].t[-1]), 6), swing.records[0].failed
     (0.2, None)
     """
+    require_graph(tree)
     if isinstance(order, str):
         order, solver = order_of(order, compiled.get("solver"))
         compiled |= {"solver": solver}
@@ -249,7 +252,7 @@ def drift(motion: Motion, record: Record) -> float | None:
 
 def require_runs(runs: int) -> None:
     """Raise PivotreeError for less than one run, or more than MOST_RUNS."""
-    if not 1 <= runs <= MOST_RUNS:
+    if not is_whole(runs, 1, MOST_RUNS):
         raise kkt.PivotreeError("option --runs", f"is {runs}", f"give 1 to {MOST_RUNS:,}")
 
 

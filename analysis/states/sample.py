@@ -45,6 +45,16 @@ SLACK = 1e-9  # rad or m: beyond limits that are met to rounding
 MOST = 100  # draws of one state whose loops must close
 
 
+def require_joints(system: System) -> None:
+    """Raise ModelError for a robot that has no acceleration."""
+    if not system.tree.N:
+        raise kkt.ModelError(
+            system.name,
+            "has no joint that moves, and so no acceleration that could lose digits",
+            "give one that has; the base of a .urdf floats with --urdf floating, or floating=True",
+        )
+
+
 def ranges_of(system: kkt.System, limits: Limits = MappingProxyType({})) -> Ranges:
     """The ranges of a robot, from its joints' types and limits, and the loops that must close.
 

@@ -218,8 +218,8 @@ class TracedOrder:
         self.answer: NDArray[Any] = self.qdd  # signed slots
         if matrices:
             first = np.zeros_like(matrices[0])  # qdd_i in row i, and nothing beside it
-            first[:, 0] = self.qdd
-            self.answer = np.stack([first, *matrices]).reshape(len(matrices) + 1, -1)
+            first[:, :1] = self.qdd[:, None]
+            self.answer = np.stack([first, *matrices]).reshape(len(matrices) + 1, first.size)
         self.wanted: tuple[Any, ...] = (qdd, tape.pivot_places[2], pdd.ravel(), f.ravel(), lam)
         slots = [np.asarray(tape.inputs.slots(letter)) for letter in LETTERS]
         slots[0] = np.triu(slots[0])  # M is symmetric

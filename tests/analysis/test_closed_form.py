@@ -194,6 +194,9 @@ def test_orders_have_one_closed_form_and_a_wrong_one_fails(monkeypatch, capsys):
     assert letters.equal_forms(kkt.load("chain:1"), ["abm", "square_root_abm", "lagrange"]) == [True]
     ring = letters._in_letters(kkt.chain(30), None, 100, orders=["abm"])[1]
     assert [x for x in ring.letters if x.startswith("1/")] == [f"1/{i}" for i in range(30)]
+    held = kkt.chain(1)
+    kkt.add_body(held, "tool", "j1", mass=1.0, joint="fixed")
+    assert letters.equal_forms(held, ["abm", "square_root_abm", "minimum_degree"]) == [True]
     assert main(["prove", "rr_arm", "--order", "abm,crbm,minimum_degree"]) == 0
     assert "2 of 2 accelerations of rr_arm are the same" in capsys.readouterr().out
     wrong, right = iter([1, 2]), letters._accelerations

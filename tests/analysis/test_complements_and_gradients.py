@@ -10,6 +10,7 @@ from helpers import Mechanics, every_joint
 from scipy.sparse.linalg import cg
 
 from pivotree import analysis, kkt, orderings
+from pivotree.analysis.comparison import compare_derivatives
 from pivotree.kkt.matrix.state import coordinates
 from pivotree.papers.cloutier1995.complements import Complement
 
@@ -125,4 +126,7 @@ def test_fixed_trees_have_nothing_to_solve():
     tree = kkt.new_tree("post")
     kkt.add_body(tree, "post", mass=1.0, inertia=np.eye(3), joint="fixed")
     system = kkt.build(tree)
-    assert analysis.gradients.solve(system).x.shape == (0,)
+    assert (
+        analysis.gradients.solve(system).x.shape == (0,) == analysis.gradients.solve(system, "exact").x.shape
+    )
+    assert compare_derivatives(system, ["abm"], ["float32"])[0].errors["dq"] == 0.0

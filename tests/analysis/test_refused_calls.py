@@ -13,6 +13,7 @@ from pivotree.analysis import blame, compare, contact, figures, gradients, inert
 from pivotree.analysis.algebra.algebra import Algebra, one, polynomial
 from pivotree.analysis.check.rooted import rooted
 from pivotree.analysis.cli import main
+from pivotree.analysis.comparison import compare_derivatives
 from pivotree.analysis.counts import family_of
 from pivotree.analysis.explorer import embedded, explorer_data
 from pivotree.analysis.explorer.server import ExplorerServer
@@ -20,6 +21,7 @@ from pivotree.analysis.explorer.widget import Explorer
 from pivotree.analysis.figures import kinds
 from pivotree.analysis.guarantee import guarantee
 from pivotree.analysis.letters import _in_letters as letters_of
+from pivotree.analysis.letters import equal_forms
 from pivotree.analysis.proofs import fields
 from pivotree.analysis.report import robot_report
 from pivotree.analysis.simulation import Integration, Motion, side_by_side, simulate
@@ -127,6 +129,13 @@ REFUSED = {
     "compare: a matrix takes orders and formats": lambda: compare(BLOCKS, refine=1),
     "has 200 blocks, and the page draws 150; give pt.matrix larger": lambda: explorer_data(BLOCKS, "m"),
     "quantity 'f': a matrix has x alone; leave it out": lambda: blame(BLOCKS, "natural", quantity="f"),
+    "system: this asks for a robot;": lambda: gradients.solve(BLOCKS),
+    "this asks for a robot; a matrix of one's": lambda: inertia.solve(BLOCKS),
+    "asks for a robot; a matrix of one's own": lambda: contact.impact(BLOCKS),
+    "for a robot; a matrix of one's own is": lambda: compare_derivatives(BLOCKS),
+    "figure: has 0 pictures and 0 captions; give one": lambda: figures.compare_orders([]),
+    "equal forms: no order is given; name two": lambda: equal_forms(TREE, []),
+    "tree: a networkx.DiGraph is expected, not Matrix": lambda: simulate(BLOCKS),
     "its root does not float, so that no other body": lambda: rooted(SYSTEM, "j2"),
     # -- the explorer
     "order 'mine': has composites of ten numbers": (

@@ -6,8 +6,9 @@ import argparse
 import json
 import shlex
 import sys
+from pathlib import Path
 
-from pivotree import orderings
+from pivotree import kkt, orderings
 
 from ..arguments import Parser, add_format, add_json, add_model, add_state
 from ..limits import admit
@@ -36,6 +37,12 @@ def run(options: argparse.Namespace) -> int:
     from ...check.words import WORDS, Command, Table, markdown, page
 
     file = None if options.output is None else file_of(options.output, "page", (".md",))
+    beside = None if file is None else file.with_suffix(".json")
+    if beside is not None and beside.exists():
+        read = (options.model, *(options.state or ()))
+        if any(Path(name).exists() and beside.samefile(name) for name in read):
+            what = f"the worst state would replace {beside}"
+            raise kkt.PivotreeError("option -o", what, "give the page another name")
     with progress_shown() as progress:
         tree = tree_of(options)
         from ..state import SCHEMA
@@ -46,7 +53,6 @@ def run(options: argparse.Namespace) -> int:
         called = shlex.join([options.model, *(x for how in options.urdf or () for x in ("--urdf", how))])
         asked = {"digits": options.digits, "states": options.states, "system": system}
         found = check(tree, called, options.format, **asked, progress=progress)
-    beside = None if file is None else file.with_suffix(".json")
     if file is not None and beside is not None:
         from pivotree.kkt.base.files import write_whole
 

@@ -13,7 +13,7 @@ from pivotree import kkt
 
 from ..arguments import Parser, add_format, add_json, add_model, add_order, add_state
 from ..progress import Progress, progress_shown
-from ..state import whole_values
+from ..state import values_in_words
 from .shared import draw, folder_of, formats_of, items, print_json, tree_of
 
 EXAMPLES = (
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     if Path(options.model).suffix.lower() != ".json":  # from rest and passive, unless a file says
         for name in ("qd", "tau"):
             tree.graph.pop(name, None)
-    given = whole_values(tree, options)
+    given, *_ = values_in_words(tree, options, {}, "")
     looped = bool(tree.graph.get("loops"))
     usual = "crbm,abm" if looped else "crbm+cholesky,abm"
     names = items("--order", usual if options.order is None else options.order)

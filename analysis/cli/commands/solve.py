@@ -108,8 +108,8 @@ def _letters(options: argparse.Namespace) -> int:
     from ...letterfile import load_letters
     from ...letters import closed_form
 
-    for given, name in ((options.refine != "0", "refine"), (options.certify, "certify"), (options.q, "q")):
-        if given:
+    for name in ("refine", "certify", "q", "state"):
+        if getattr(options, name) not in (None, "0"):
             raise kkt.PivotreeError(
                 f"option --{name}", "a closed form is exact and holds in every state", f"leave --{name} out"
             )
