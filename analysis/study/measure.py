@@ -1,7 +1,7 @@
-"""The one measurement: orders in formats at states of a robot, held against a reference, as columns.
+"""The one measurement: orders in formats at states of a robot, each answer held against a reference.
 
-A report and a sweep of many models are its callers.  An answer is one by the rule of
-:mod:`kkt.proof.soundness`: it is refused, or marked as not to be relied on, or neither.
+A sweep calls it, and through it a report; a check has its states alone.  An answer is one by the rule
+of :mod:`kkt.proof.soundness`: it is refused, or marked as not to be relied on, or neither.
 
 :mod:`pivotree.analysis.report.worst` holds the reference against certified balls.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.int64]  # of states
 BODIES = 4096  # of all states that are built at a time
 
-# why a state has no answer: it counts as 0 digits, and is counted apart
+# why a case has no answer: it counts as 0 digits, and is counted apart
 OK, ZERO, NUMBER, OVERFLOW, SINGULAR, REFUSED = range(6)
 WHY = {
     ZERO: "a pivot becomes zero, or nothing but rounding",
@@ -120,36 +120,14 @@ class _Part(NamedTuple):
     values: NDArray[Any]  # (k, p) that it reads, in float64
 
 
-@dataclass(frozen=True)
-class Columns:
-    """What is measured in m states of orders in formats; NaN or None where there is no answer.
+Case = dict[str, Any]  # what is measured of one order in one format and state, by the columns of a sweep
+Cases = list[list[list[Case]]]  # of states, orders and formats
+ANSWER = ("error", "backward_error", "marked", "error_with_data")  # what a case without an answer lacks
 
-    Errors are relative to the largest joint acceleration of a state.
-    """
 
-    failed: NDArray[np.int8]  # (m, orders, formats) OK, or a key of WHY
-    failed_at: NDArray[Any]  # the same in a sentence, or None
-    error: Floats  # (m, orders, formats) against the exact answer for the rounded data
-    left: Floats  # (m, orders, formats) backward error in (4), normwise
-    marked: NDArray[Any]  # (m, orders, formats) why an answer should not be relied on, or None
-    total: Floats  # (m, orders, formats) against the exact answer for the data in float64
-    data: Floats  # (m, formats) of the exact answer, by rounding the data alone
-    costs: list[list[dict[str, int]]]  # of each state and order, whatever the format
-    conditions: list[Any]  # of each state, where they are asked for
-
-    @staticmethod
-    def none(m: int, orders: int, formats: int) -> Columns:
-        """Nothing measured yet."""
-        shape = m, orders, formats
-        error, left, total = (np.full(shape, np.nan) for _ in range(3))
-        failed_at, marked = np.full(shape, None), np.full(shape, None)
-        costs: list[list[dict[str, int]]] = [[{} for _ in range(orders)] for _ in range(m)]
-        failed, data = np.zeros(shape, dtype=np.int8), np.full((m, formats), np.nan)
-        return Columns(failed, failed_at, error, left, marked, total, data, costs, [None] * m)
-
-    def refuse(self, place: Any, code: int, why: str) -> None:
-        """No answer at a place, (states, orders, formats)."""
-        self.failed[place], self.failed_at[place] = code, why
+def refused(code: int, why: str) -> Case:
+    """A case without an answer: why there is none, in a sentence and in the words of WHY."""
+    return dict.fromkeys(ANSWER) | {"failed_at": why, "failed_as": WHY[code]}
 
 
 def measure(
@@ -160,34 +138,43 @@ def measure(
     *,
     wanted: NDArray[np.bool_] | None = None,
     whole: bool = False,
-    condition: Callable[[System, Any], Any] | None = None,
-) -> Columns:
+    condition: Callable[[System, Any], Case] | None = None,
+) -> Cases:
     """Every order, or why there is none, in every format and state.
 
-    ``proof`` is the order of the reference, in double-double; ``wanted`` (m, orders,
-    formats) are the cases that are asked for.  ``whole`` also has ``total`` and ``data``;
-    ``condition`` gives condition numbers of a system by the proof's tape.
+    Errors are relative to the largest joint acceleration of a state, and against the exact answer for
+    the rounded data.  ``proof`` is the order of the reference, in double-double; ``wanted`` (m, orders,
+    formats) are the cases that are asked for.  With ``whole`` errors against the answer for the data in
+    float64, and of that answer by rounding the data alone, are there too; ``condition`` gives condition
+    numbers of a system by the proof's tape.
     """
     names = list(orders)
-    found = Columns.none(len(states), len(names), len(formats))
-    wanted = np.ones(found.failed.shape, dtype=bool) if wanted is None else wanted
+    cases: Cases = [[[{} for _ in formats] for _ in names] for _ in range(len(states))]
+    shape = len(states), len(names), len(formats)
+    wanted = np.ones(shape, dtype=bool) if wanted is None else wanted
     traceable = [isinstance(order, TracedOrder) for order in orders.values()]  # a text says why one is not
     reference = _Reference(states, proof, formats, np.asarray(wanted[:, traceable].any(axis=1)))
     system_of = None if all_resist(states.base.tree) else states.system_of
-    if whole:
-        reference.of_the_data(found)
+    unrounded = reference.unrounded() if whole else None
+    if unrounded is not None:
+        reference.of_the_data(cases, unrounded)
     if condition is not None:
-        reference.conditions(found, condition)
+        reference.conditions(cases, condition)
     equations = [states.equations(format) for format in formats]
 
     def traced(name: str, order: TracedOrder | str) -> list[_Part]:
         if isinstance(order, str):
             raise OrderError(order)
         o = names.index(name)
-        parts = states.tapes(order, lambda i, error: found.refuse((i, o), REFUSED, error.why))
+
+        def refuse(i: int, error: PivotreeError) -> None:
+            for case in cases[i][o]:
+                case |= refused(REFUSED, error.why)
+
+        parts = states.tapes(order, refuse)
         for part in parts:
-            for i in part.here.tolist():
-                found.costs[i][o] = part.order.costs
+            for case in chain(*(cases[i][o] for i in part.here.tolist())):
+                case |= part.order.costs
         return parts
 
     def answer(name: str, parts: list[_Part], format: Format) -> None:
@@ -197,32 +184,33 @@ def measure(
             asked = wanted[part.here, o, f]
             known = asked & truth.known[part.here]
             for i in part.here[asked & ~known].tolist():
-                found.refuse((i, o, f), *reference.missing(f, i))
+                cases[i][o][f] |= refused(*reference.missing(f, i))
             if known.any():
                 here, values = part.here[known], part.values[known]
                 errors = truth.at(here).largest
                 got = part.order.answers(format, values, equations[f], here, errors, system_of)
-                _keep(found, (here, o, f), got)
-                if whole:
-                    reference.beside(found, (here, o, f), got)
+                total = None if unrounded is None else unrounded.at(here).largest(got.found)
+                for k, i in enumerate(here.tolist()):
+                    cases[i][o][f] |= _told(got, k, total)
 
     for name, format, said in cells(orders, formats, traced, answer):
         if isinstance(said, PivotreeError):
-            found.refuse((slice(None), names.index(name), formats.index(format)), REFUSED, said.why)
-    return found
+            o, f = names.index(name), formats.index(format)
+            for state in cases:
+                state[o][f] |= refused(REFUSED, said.why)
+    return cases
 
 
-def _keep(found: Columns, place: tuple[Places, int, int], got: Answers) -> None:
-    """What is said of answers in some states."""
-    here, o, f = place
-    for k, (i, said) in enumerate(zip(here.tolist(), got.said, strict=True)):
-        if said.failed_at is not None:
-            finite = np.isfinite(got.found[k]).all() and np.isfinite(got.pivots[k]).all()
-            code = ZERO if finite or (got.pivots[k] == 0).any() else NUMBER
-            found.refuse((i, o, f), SINGULAR if said.singular else code, said.failed_at)
-            continue
-        found.error[i, o, f], found.left[i, o, f] = got.errors[k], got.left[k]
-        found.marked[i, o, f] = said.marked
+def _told(got: Answers, k: int, total: Floats | None) -> Case:
+    """What is said of the k-th of some answers; ``total`` are their errors for the data in float64."""
+    said = got.said[k]
+    if said.failed_at is not None:
+        finite = np.isfinite(got.found[k]).all() and np.isfinite(got.pivots[k]).all()
+        code = ZERO if finite or (got.pivots[k] == 0).any() else NUMBER
+        return refused(SINGULAR if said.singular else code, said.failed_at)
+    whole = {} if total is None else {"error_with_data": float(total[k])}
+    errors = {"error": float(got.errors[k]), "backward_error": float(got.left[k])}
+    return whole | errors | {"marked": said.marked}
 
 
 class _Reference:
@@ -253,25 +241,23 @@ class _Reference:
             return SINGULAR, WHY[SINGULAR]
         return OVERFLOW, f"the data of equation (4) overflow {self.formats[f].name}"
 
-    @cached_property
     def unrounded(self) -> Pair:
         """Answers for the data in float64."""
         return self._truth(get_format("float64"), np.ones(len(self.states), dtype=bool))
 
-    def of_the_data(self, found: Columns) -> None:
+    def conditions(self, cases: Cases, condition: Callable[[System, Any], Case]) -> None:
+        for own, here, _ in self.parts:
+            for i in here.tolist():
+                numbers = condition(self.states.system_of(i), own.tape)
+                for case in chain(*cases[i]):
+                    case |= numbers
+
+    def of_the_data(self, cases: Cases, unrounded: Pair) -> None:
         """What rounding the data alone takes."""
         for f, truth in enumerate(self.truths):
             (here,) = np.nonzero(truth.known)
             exact = truth.at(here)
-            found.data[here, f] = self.unrounded.at(here).largest(exact.high, exact.low)
-
-    def conditions(self, found: Columns, condition: Callable[[System, Any], Any]) -> None:
-        for own, here, _ in self.parts:
-            for i in here.tolist():
-                found.conditions[i] = condition(self.states.system_of(i), own.tape)
-
-    def beside(self, found: Columns, place: tuple[Places, int, int], got: Answers) -> None:
-        """Errors of answers for the data in float64."""
-        here, o, f = place
-        total, held = self.unrounded.at(here).largest(got.found), found.failed[here, o, f] == OK
-        found.total[here[held], o, f] = total[held]
+            off = unrounded.at(here).largest(exact.high, exact.low)
+            for i, error in zip(here.tolist(), off.tolist(), strict=True):
+                for order in cases[i]:
+                    order[f]["error_of_data"] = error

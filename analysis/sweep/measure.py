@@ -9,7 +9,6 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pivotree import orderings
 from pivotree.kkt import LoopError, OrderError, PivotreeError, SingularError, SizeError, System, build, trace
@@ -22,7 +21,7 @@ from ..comparison.row import digits_of, finite, known_conditioning
 from ..states.sample import drawn_again, drawn_system
 from ..states.traced import KEPT, TracedOrder
 from ..study import measure as core
-from ..study.measure import WHY, Columns, States
+from ..study.measure import States
 from .config import WHOLE, Config, Settings
 from .models import Model
 
@@ -185,69 +184,46 @@ def measure(task: Task) -> list[Row]:
 
 def _found(settings: Settings, prepared: Prepared, states: Mapping[int, Sequence[str | None]]) -> Cases:
     """What is measured of each case."""
-    shape = len(states), len(settings.orders), len(settings.formats)
-    missing = np.array([[key is not None for key in keys] for keys in states.values()]).reshape(shape)
-    numbers = list(states)
-    found: Cases = {number: [dict(prepared.sizes) for _ in keys] for number, keys in states.items()}
-    for some in core.blocks(numbers, prepared.system.tree.n):
-        here = [numbers.index(number) for number in some]
-        _eliminated(settings, prepared, list(some), missing[here], found)
-    if "drawn_again" in settings.measures and prepared.ranges is not None:
-        for number, cases in found.items():
-            again = drawn_again(prepared.ranges, settings.seed, number)
-            for case in cases:
-                case["drawn_again"] = again
+    formats, ranges = [get_format(name) for name in settings.formats], prepared.ranges
+    orders = {name: prepared.orders[name] for name in settings.orders}
+    asked = set(settings.measures)
+    found: Cases = {}
+    for some in core.blocks(list(states), prepared.system.tree.n):
+        if ranges is None:
+            here = States.of([prepared.system] * len(some))
+        else:
+            here = States.drawn(prepared.system, ranges, settings.seed, some)
+        missing = np.array([[key is not None for key in states[number]] for number in some])
+        cases = core.measure(
+            here,
+            orders,
+            prepared.proof,
+            formats,
+            wanted=missing.reshape(len(some), len(orders), len(formats)) & settings.runs,
+            whole=bool({*WHOLE} & asked),
+            condition=_conditions if {*KAPPAS} & asked else None,
+        )
+        for number, each in zip(some, cases, strict=True):
+            shared = dict(prepared.sizes)
+            if "drawn_again" in asked and ranges is not None:
+                shared["drawn_again"] = drawn_again(ranges, settings.seed, number)
+            own = (pair for order in each for pair in zip(order, formats, strict=True))
+            found[number] = [shared | case | _digits(case, format) for case, format in own]
     return found
-
-
-def _eliminated(
-    settings: Settings, prepared: Prepared, numbers: list[int], missing: NDArray[np.bool_], found: Cases
-) -> None:
-    """What eliminations give in some states goes into their cases."""
-    formats = [get_format(name) for name in settings.formats]
-    if prepared.ranges is None:
-        states = States.of([prepared.system for _ in numbers])
-    else:
-        states = States.drawn(prepared.system, prepared.ranges, settings.seed, numbers)
-    columns = core.measure(
-        states,
-        {name: prepared.orders[name] for name in settings.orders},
-        prepared.proof,
-        formats,
-        wanted=missing & settings.runs,
-        whole=bool({*WHOLE} & set(settings.measures)),
-        condition=known_conditioning if {"kappa", "kappa_inertia"} & set(settings.measures) else None,
-    )
-    for i, number in enumerate(numbers):
-        condition = columns.conditions[i]
-        shared = {} if condition is None else {x: finite(getattr(condition, x)) for x in KAPPAS}
-        places = ((o, f) for o in range(len(settings.orders)) for f in range(len(formats)))
-        for (o, f), case in zip(places, found[number], strict=True):
-            case |= shared | columns.costs[i][o]
-            if missing[i, o, f] and (settings.runs or columns.failed[i, o, f]):
-                case |= _case(columns, (i, o, f), formats[f])
 
 
 KAPPAS = ("kappa", "kappa_inertia")
 
 
-def _case(columns: Columns, place: tuple[int, int, int], format: Format) -> dict[str, Any]:
-    """The answer of one order in one format and state."""
-    whole = {"error_of_data": float(columns.data[place[0], place[2]])}
-    if columns.failed[place]:
-        why = {"failed_at": columns.failed_at[place], "failed_as": WHY[columns.failed[place]]}
-        return why | (whole if whole["error_of_data"] >= 0.0 else {})
-    error, total = float(columns.error[place]), float(columns.total[place])
-    return {
-        **whole,
-        "error_with_data": total,
-        "digits_with_data": digits_of(total, format),
-        "failed_at": None,
-        "error": error,
-        "digits": digits_of(error, format),
-        "backward_error": float(columns.left[place]),
-        "marked": columns.marked[place],
-    }
+def _conditions(system: System, tape: Any) -> dict[str, Any]:
+    found = known_conditioning(system, tape)
+    return {} if found is None else {x: finite(getattr(found, x)) for x in KAPPAS}
+
+
+def _digits(case: Mapping[str, Any], format: Format) -> dict[str, Any]:
+    """Digits that the errors of a case leave."""
+    pairs = (("digits", "error"), ("digits_with_data", "error_with_data"))
+    return {digits: digits_of(case.get(error), format) for digits, error in pairs}
 
 
 def _rows(
