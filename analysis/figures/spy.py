@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
@@ -18,10 +19,11 @@ from .labels import Labels
 from .matrix import TEXT_BLOCKS, draw, face, into
 from .own_axes import One, Own, axes_of
 from .state import FILL, NEW, ORIGINAL, BlockState, block_state
-from .style import WIDTHS, even, new_figure, settings, theme, wrapped
+from .style import even, inches, new_figure, settings, theme, wrapped
 
 _KEY_BODIES = 6  # with more bodies the numbers are not explained under the figure
 
+_TIGHT: dict[str, Any] = {"handlelength": 1.4, "handleheight": 1.2, "borderpad": 0.1, "borderaxespad": 0.1}
 _entry = partial(Rectangle, (np.nan, np.nan), 0, 0)  # of a legend; axes that hold it draw nothing
 
 
@@ -53,7 +55,7 @@ def spy(
     state, look = block_state(symbolic, step), theme(style=style)
     if title is None:
         title = f"{look.named(symbolic.plan.sequence.name)}: {_progress(state)}"
-    return _panels([state], [title], labels, look, width, zeros=zeros, ax=ax)
+    return _panels([state], [title], labels, look, width, None, zeros, ax)
 
 
 def before_after(
@@ -170,21 +172,37 @@ def _panels(
     labels: bool | None,
     look: Theme,
     width: str,
-    title: str | None = None,
-    zeros: bool = False,
-    ax: Any = None,
+    title: str | None,
+    zeros: bool,
+    ax: Any,
 ) -> Any:
     """Square panels in rows, captions above, one legend below; or each in one of a user's axes."""
     if not states or len(states) != len(captions):
         told = f"has {len(states)} pictures and {len(captions)} captions"
         raise OrderError("figure", told, "give one picture or more, each with its caption")
+    legend = _legend(states, look, zeros)
     if ax is not None:
         given = axes_of(ax, len(states), title)
         for one, state, text in zip(given, states, captions, strict=True):
             into(one, state, text, look, labels=labels, zeros=zeros)
-        for handle in _legend(states, look, zeros):
+        for handle in legend:
             given[0].add_artist(handle)
         return ax
+    with settings(look.font):
+        return _page(states, captions, labels, look, width, title, zeros, legend)
+
+
+def _page(
+    states: Sequence[BlockState],
+    captions: Sequence[str],
+    labels: bool | None,
+    look: Theme,
+    width: str,
+    title: str | None,
+    zeros: bool,
+    legend: Sequence[Patch | Line2D],
+) -> Figure:
+    """The panels in a figure of their own."""
     most_wide = 2 if len(states) in (2, 4) else 3
     if width == "single":  # a page is no more than some 9 in high
         most_wide = 1 if len(states) <= 2 else 2
@@ -195,54 +213,43 @@ def _panels(
     # [in] room for the margins' text, the caption, the legend and the numbers of bodies
     left, gap, right = (0.28 if small else 0.08), (0.36 if small else 0.16), 0.08
     most = 5.2 if across == 1 else 9.0
-    with settings(look.font):
-        total = WIDTHS.get(width, WIDTHS["double"])
-        side = min(most, (total - left - right - gap * (across - 1)) / across)
-        size = 8.0 if width == "single" or across > 2 else 9.0
-        lines_of = [even(text, side, size) for text in captions]
-        lines = max(text.count("\n") + bool(text) for text in lines_of)
-        clear = 0.24 if small else 0.09  # [in] of the captions, above the panels
-        head = clear + 1.3 * lines * size / 72
-        head_line = wrapped(title, total) if title else ""
-        top = 0.0 if not title else 0.3 + 0.16 * head_line.count("\n")
-        key = _key(states[0], total) if labels is not False else ""
-        legend = _legend(states, look, zeros)
-        columns = _columns(legend, width)
-        rows = -(-len(legend) // columns)
-        low = 0.06 + 0.17 * (key.count("\n") + 1) if key else 0.0  # [in] of the key, below the legend
-        bottom = 0.12 + 0.19 * rows + low
-        height = top + down * (head + side + below) - below + bottom + 0.06
-        figure = new_figure(width, height, look)
-        centred: dict[str, Any] = {"ha": "center", "va": "top", "color": look.ink}
-        start = left if across > 1 else max(left, (total - side) / 2)
-        for i, (state, text) in enumerate(zip(states, lines_of, strict=True)):
-            x = start + (i % across) * (side + gap)
-            y = height - top - 0.04 - (i // across + 1) * (head + side) - (i // across) * below
-            ax = figure.add_axes((x / total, y / height, side / total, side / height))
-            draw(ax, state, 72 * side, look, labels=labels, circles=state.step > 0, zeros=zeros)
-            above: dict[str, Any] = {**centred, "va": "bottom", "linespacing": 1.15, "weight": "bold"}
-            figure.text((x + side / 2) / total, (y + side + clear) / height, plain(text), size=size, **above)
-        if title:
-            figure.text(0.5, 1 - 0.08 / height, head_line, size=TEXT, **centred)
-        if key and any(ax.texts for ax in figure.axes):  # where blocks are named at all
-            figure.text(0.5, 0.05 / height, key, ha="center", va="bottom", color=look.faint, fontsize=SMALL)
-        figure.legend(
-            handles=legend,
-            loc="lower center",
-            ncols=columns,
-            bbox_to_anchor=(0.5, (0.02 + low) / height),
-            **look.legend,
-            handlelength=1.4,
-            handleheight=1.2,
-            borderpad=0.1,
-            borderaxespad=0.1,
-        )
+    total = inches(width)
+    side = min(most, (total - left - right - gap * (across - 1)) / across)
+    size = 8.0 if width == "single" or across > 2 else 9.0
+    lines_of = [even(text, side, size) for text in captions]
+    lines = max(text.count("\n") + bool(text) for text in lines_of)
+    clear = 0.24 if small else 0.09  # [in] of the captions, above the panels
+    head = clear + 1.3 * lines * size / 72
+    head_line = wrapped(title, total) if title else ""
+    top = 0.0 if not title else 0.3 + 0.16 * head_line.count("\n")
+    key = _key(states[0], total) if labels is not False else ""
+    columns = _columns(legend, width)
+    rows = -(-len(legend) // columns)
+    low = 0.06 + 0.17 * (key.count("\n") + 1) if key else 0.0  # [in] of the key, below the legend
+    bottom = 0.12 + 0.19 * rows + low
+    height = top + down * (head + side + below) - below + bottom + 0.06
+    figure = new_figure(width, height, look)
+    centred: dict[str, Any] = {"ha": "center", "va": "top", "color": look.ink}
+    start = left if across > 1 else max(left, (total - side) / 2)
+    for i, (state, text) in enumerate(zip(states, lines_of, strict=True)):
+        x = start + (i % across) * (side + gap)
+        y = height - top - 0.04 - (i // across + 1) * (head + side) - (i // across) * below
+        ax = figure.add_axes((x / total, y / height, side / total, side / height))
+        draw(ax, state, 72 * side, look, labels=labels, circles=state.step > 0, zeros=zeros)
+        above: dict[str, Any] = {**centred, "va": "bottom", "linespacing": 1.15, "weight": "bold"}
+        figure.text((x + side / 2) / total, (y + side + clear) / height, plain(text), size=size, **above)
+    if title:
+        figure.text(0.5, 1 - 0.08 / height, head_line, size=TEXT, **centred)
+    if key and any(ax.texts for ax in figure.axes):  # where blocks are named at all
+        figure.text(0.5, 0.05 / height, key, ha="center", va="bottom", color=look.faint, fontsize=SMALL)
+    place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, (0.02 + low) / height)}
+    figure.legend(handles=legend, ncols=columns, **place, **look.legend, **_TIGHT)
     return figure
 
 
 def _columns(legend: Sequence[Patch | Line2D], width: str) -> int:
     """Columns of a legend that fit a figure's width."""
-    most, total = 2 if width == "single" else 5, WIDTHS.get(width, WIDTHS["double"])
+    most, total = 2 if width == "single" else 5, inches(width)
     columns = min(len(legend), most if len(legend) != 6 else most // 2 + 1)
     # of all labels and the longest, as columns are as wide as theirs
     letters = [len(str(handle.get_label())) for handle in legend]

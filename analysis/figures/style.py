@@ -33,17 +33,15 @@ FONTS: dict[str, dict[str, Any]] = {
 STYLES = {"light": LIGHT, "dark": DARK}
 
 
-def theme(dark: bool = False, style: str | Theme | None = None) -> Theme:
-    """The colours of a style by its name, or where that is None, by whether it is dark.
+def theme(style: str | Theme | None = None) -> Theme:
+    """The colours of a style by its name, light where it is None.
 
-    >>> from pivotree.analysis.figures import DARK, theme
-    >>> theme(style="dark") is theme(dark=True) is DARK
-    True
+    >>> from pivotree.analysis.figures import DARK, LIGHT, theme
+    >>> theme("dark") is DARK, theme() is LIGHT
+    (True, True)
     """
-    if isinstance(style, Theme):
-        return style
-    if style is None:
-        return DARK if dark else LIGHT
+    if style is None or isinstance(style, Theme):
+        return style or LIGHT
     if style not in STYLES:
         raise ValueError(f"style {style!r} is unknown; use {', '.join(STYLES)}")
     return STYLES[style]
@@ -54,7 +52,7 @@ def settings(font: str = "stix") -> AbstractContextManager[Any]:
 
     >>> from pivotree.analysis.figures import new_figure, save, settings
     >>> with settings("sans"):
-    ...     figure = new_figure("single", 2.0, False)
+    ...     figure = new_figure("single", 2.0)
     ...     figure.add_subplot().set_title("mine")
     Text(0.5, 1.0, 'mine')
     """
@@ -94,18 +92,22 @@ class PaperFigure(Figure):
         return stream.getvalue(), {"width": wide, "height": high}
 
 
-def new_figure(width: str, height: float, dark: bool | Theme) -> Figure:
-    """An empty figure [in]; never pyplot's, so that none is kept alive.
-
-    >>> from pivotree.analysis.figures import new_figure
-    >>> new_figure("single", 2.0, dark=True).get_size_inches()
-    array([3.4, 2. ])
-    """
+def inches(width: str) -> float:
+    """One of WIDTHS by its name."""
     if width not in WIDTHS:
         raise ValueError(f"width {width!r} is unknown; use {' or '.join(WIDTHS)}")
-    look = dark if isinstance(dark, Theme) else theme(dark)
+    return WIDTHS[width]
+
+
+def new_figure(width: str, height: float, look: Theme = LIGHT) -> Figure:
+    """An empty figure [in]; never pyplot's, so that none is kept alive.
+
+    >>> from pivotree.analysis.figures import DARK, new_figure
+    >>> new_figure("single", 2.0, DARK).get_size_inches()
+    array([3.4, 2. ])
+    """
     height = round(SCREEN * height) / SCREEN  # whole pixels of a notebook
-    figure = PaperFigure(figsize=(WIDTHS[width], height), facecolor=look.page)
+    figure = PaperFigure(figsize=(inches(width), height), facecolor=look.page)
     figure.font = look.font
     return figure
 

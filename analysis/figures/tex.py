@@ -10,7 +10,7 @@ from pivotree.kkt import FormatError, SymbolicFactor
 
 from .labels import Labels
 from .state import FILL, NEW, ZERO, ZEROED, BlockState, block_state
-from .style import WIDTHS
+from .style import inches
 
 _MOST = 48  # blocks; a wider matrix cannot be read
 
@@ -48,7 +48,7 @@ _PMATRIX = r"""\renewcommand{\arraystretch}{1.3}%
 
 def _document(setup: str, box: str, width: str) -> str:
     """``box`` is TeX's; ``setup`` stands before it, in its group."""
-    head = _HEAD.replace("HEAD", r"\usepackage{amsmath,tikz}").replace("WIDTH", f"{WIDTHS[width]:g}")
+    head = _HEAD.replace("HEAD", r"\usepackage{amsmath,tikz}").replace("WIDTH", f"{inches(width):g}")
     return f"{head}{{{setup}\\global\\setbox0={box}}}%\n{_END}"
 
 

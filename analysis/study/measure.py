@@ -8,7 +8,7 @@ of :mod:`kkt.proof.soundness`: it is refused, or marked as not to be relied on, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
@@ -166,12 +166,7 @@ def measure(
         if isinstance(order, str):
             raise OrderError(order)
         o = names.index(name)
-
-        def refuse(i: int, error: PivotreeError) -> None:
-            for case in cases[i][o]:
-                case |= refused(REFUSED, error.why)
-
-        parts = states.tapes(order, refuse)
+        parts = states.tapes(order, lambda i, error: _refuse(cases[i][o], error))
         for part in parts:
             for case in chain(*(cases[i][o] for i in part.here.tolist())):
                 case |= part.order.costs
@@ -195,10 +190,13 @@ def measure(
 
     for name, format, said in cells(orders, formats, traced, answer):
         if isinstance(said, PivotreeError):
-            o, f = names.index(name), formats.index(format)
-            for state in cases:
-                state[o][f] |= refused(REFUSED, said.why)
+            _refuse((state[names.index(name)][formats.index(format)] for state in cases), said)
     return cases
+
+
+def _refuse(cases: Iterable[Case], error: PivotreeError) -> None:
+    for case in cases:
+        case |= refused(REFUSED, error.why)
 
 
 def _told(got: Answers, k: int, total: Floats | None) -> Case:

@@ -186,7 +186,7 @@ REFUSED = {
     ),
     "style 'lihgt' is unknown; use light": lambda: figures.theme(style="lihgt"),
     "font 'comic' is unknown; use stix": lambda: figures.settings("comic"),
-    "width 'triple' is unknown; use single": lambda: figures.new_figure("triple", 2.0, False),
+    "width 'triple' is unknown; use single": lambda: figures.new_figure("triple", 2.0),
 }
 
 
