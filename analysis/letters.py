@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import permutations
+from itertools import chain, permutations
 from typing import TYPE_CHECKING, Any, Union
 
 import networkx as nx
@@ -130,32 +130,60 @@ def closed_form(
     """
     import sympy
 
-    system, ring, found, known = _in_letters(model, letters, longest, orders=[order])
-    tape = tape_of(system, order)
-    solution, pivots, values = run(tape, found, ring.number)
-
-    # out of the ring: what has a name, then the answer
-    ring.name_pivots(tape, pivots)
+    robot = InLetters(model, letters, longest, None, [order])
+    system, ring, (tape, solution, values) = robot.system, robot.ring, robot.played(order)
     qdd = [ring.shown(x) for x in _accelerations(system, solution)]
     inertia = None
     if tape.inertia is not None:
         rows = signed(values, inertia_slots(system, tape))
         inertia = sympy.Matrix([[ring.shown(x) for x in row] for row in rows])
-    return ClosedForm(
-        tape.program.name,
-        dict(ring.definitions()),
-        dict(zip(ring.symbols("qdd"), qdd, strict=True)),
-        inertia,
-        known,
-    )
+    named = dict(zip(ring.symbols("qdd"), qdd, strict=True))
+    return ClosedForm(tape.program.name, dict(ring.definitions()), named, inertia, robot.values)
 
 
 class InLetters(Shown):
     """A robot in letters, for :func:`kkt.eliminate`, as ``in_letters`` makes it."""
 
-    def __init__(self, model: Model, letters: str | None) -> None:
-        self.system, self.ring, self.entries, self.values = _in_letters(model, letters, LONGEST, FREEDOMS)
-        self.name, self._given = self.system.name, (model, letters)
+    def __init__(
+        self,
+        model: Any,
+        letters: str | None = None,
+        longest: int | None = LONGEST,
+        most: int | None = FREEDOMS,
+        orders: Sequence[Any] = (),
+    ) -> None:
+        """``longest`` is the ring's; ``most`` freedoms are taken, all where it is None.
+
+        The ring has letters for all that ``orders`` divide by, or, where none is given, any order may.
+        """
+        if letters not in (None, "state"):
+            raise ModelError("closed form", f"letters is {letters!r}", "leave it out, or use 'state'")
+        self._given = model, letters, longest, most
+        numbers, given = _stand_ins(model)
+        with warnings.catch_warnings():
+            if given:  # of numbers that only stand for letters
+                warnings.simplefilter("ignore", InertiaWarning)
+            self.system: System = system_to_trace(numbers, what="closed form")
+        tree, self.name = self.system.tree, self.system.name
+        if most is not None and most < tree.N:
+            raise SizeError(
+                self.name,
+                f"has {tree.N} freedoms, and answers without names are written for up to {most}",
+                "use closed_form, which gives long parts names",
+            )
+        configuration = Configuration(tree, self.system.graph)
+        _require_plain(self.system, configuration)
+        self.values: dict[sympy.Symbol, float] = {}  # of letters that stand for numbers
+        if not given and letters is None:
+            given = _lettered(tree)
+            for (field, at), letter in given.items():
+                number = float(getattr(tree, field)[at])
+                self.values |= {letter: number} if letter.is_Symbol else {-letter: -number}  # gravity is -g
+        divisors = [x.b[x.op == DIV] for order in orders for x in tape_of(self.system, order).chunks()]
+        inverses = sum(len(np.unique(slots)) for slots in divisors) if orders else 40 * tree.n
+        self.ring: _Ring = _Ring(configuration, given, longest, inverses)
+        self.entries: Entries = _entries(configuration, self.ring)
+        _require_pattern(self.system, self.entries)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return InLetters, self._given  # a ring of python-flint's cannot be pickled
@@ -167,15 +195,20 @@ class InLetters(Shown):
         """Its answer by an order, in the letters alone; raises FormatError for a format of numbers."""
         if chosen.name != "sympy":
             raise FormatError(self.name, "is in letters", "use the format sympy, or a tree of numbers")
-        tape = tape_of(self.system, order)
-        solution, pivots, _ = run(tape, self.entries, self.ring.number)
-        self.ring.name_pivots(tape, pivots)
+        tape, solution, _ = self.played(order)
         known: dict[sympy.Symbol, sympy.Expr] = {}
         for name, value in self.ring.definitions():
             known[name] = value.xreplace(known)
         shown = np.frompyfunc(lambda x: self.ring.shown(x).xreplace(known), 1, 1)
         whole = {block: shown(values) for block, values in solution.items()}
         return elimination_of(self.system, tape, chosen, whole, (), None)
+
+    def played(self, order: Any) -> tuple[Tape, dict[Block, NDArray[Any]], Any]:
+        """An order's tape, its solution in the ring, where pivots have names, and the values of its slots."""
+        tape = tape_of(self.system, order)
+        solution, pivots, values = run(tape, self.entries, self.ring.number)
+        self.ring.name_pivots(tape, pivots)
+        return tape, solution, values
 
 
 def in_letters(model: Model, letters: str | None = None) -> InLetters:
@@ -204,52 +237,11 @@ def equal_forms(model: Model, orders: Sequence[Any], letters: str | None = None)
     """
     if not orders:
         raise OrderError("equal forms", "no order is given", "name two or more")
-    system, ring, found, _ = _in_letters(model, letters, None, orders=orders)
-    answers = []
-    for order in orders:
-        solution, _, _ = run(tape_of(system, order), found, ring.number)
-        answers.append(_accelerations(system, solution))
-    first, *others = answers
+    robot = InLetters(model, letters, None, None, orders)
+    answers = [_accelerations(robot.system, robot.played(order)[1]) for order in orders]
     return [
-        all(ring.is_zero(x.value - y.value) for y in same) for x, *same in zip(first, *others, strict=True)
+        all(robot.ring.is_zero(x.value - y.value) for y in same) for x, *same in zip(*answers, strict=True)
     ]
-
-
-def _in_letters(
-    model: Any, letters: str | None, longest: int | None, most: int | None = None, orders: Sequence[Any] = ()
-) -> tuple[System, _Ring, Entries, dict[sympy.Symbol, float]]:
-    """The system, its ring, the entries of (4) there, and numbers of letters that stand for them.
-
-    The ring has letters for all that ``orders`` divide by, or for what any order may, where none is given.
-    """
-    if letters not in (None, "state"):
-        raise ModelError("closed form", f"letters is {letters!r}", "leave it out, or use 'state'")
-    numbers, given = _stand_ins(model)
-    with warnings.catch_warnings():
-        if given:  # of numbers that only stand for letters
-            warnings.simplefilter("ignore", InertiaWarning)
-        system = system_to_trace(numbers, what="closed form")
-    count = system.tree.N
-    if most is not None and count > most:
-        raise SizeError(
-            system.name,
-            f"has {count} freedoms, and answers without names are written for up to {most}",
-            "use closed_form, which gives long parts names",
-        )
-    configuration = Configuration(system.tree, system.graph)
-    _require_plain(system, configuration)
-    known: dict[sympy.Symbol, float] = {}
-    if not given and letters is None:
-        given = _lettered(system.tree)
-        for (field, at), letter in given.items():
-            number = float(getattr(system.tree, field)[at])
-            known |= {letter: number} if letter.is_Symbol else {-letter: -number}  # gravity is -g
-    divisors = [x.b[x.op == DIV] for order in orders for x in tape_of(system, order).chunks()]
-    inverses = sum(len(np.unique(slots)) for slots in divisors) if orders else 40 * system.tree.n
-    ring = _Ring(configuration, given, longest, inverses)
-    found = _entries(configuration, ring)
-    _require_pattern(system, found)
-    return system, ring, found, known
 
 
 def _accelerations(system: System, solution: Mapping[Block, NDArray[Any]]) -> list[Any]:
@@ -375,8 +367,8 @@ class _Ring:
         self._parts = [f"x_{i + 1}" for i in range(0 if longest is None else PARTS)]
         state = [str(x) for letter in STATE for x in self.symbols(letter)]
         own = self.own = sorted({str(x) for value in given.values() for x in value.free_symbols})
-        turns = [f"{turn} {angle}" for angle in angles for turn in ("sin", "cos")]
-        self.letters = [*turns, *self._inverses, *self._parts, *state, *own]
+        turns = [(f"sin {angle}", f"cos {angle}") for angle in angles]
+        self.letters = [*chain(*turns), *self._inverses, *self._parts, *state, *own]
         taken = {"math", *state, *self._parts, *(f"{x}_{f}" for x in ("qdd", "D") for f in self._freedoms)}
         if twice := [x for x in own if x in taken or x.startswith("E_")]:
             raise ModelError("closed form", f"the model's letter {twice[0]} has another meaning", "rename it")
@@ -386,27 +378,23 @@ class _Ring:
         # what each letter is in sympy, and what has got a name so far
         self.symbol: dict[str, Any] = {x: sympy.Symbol(x) for x in self.letters}
         self.symbol |= {str(x): x for value in given.values() for x in value.free_symbols}
-        for angle in angles:
+        for angle, (sin, cos) in zip(angles, turns, strict=True):
             q = sympy.Symbol(f"q_{angle}")
-            self.symbol |= {f"sin {angle}": sympy.sin(q), f"cos {angle}": sympy.cos(q)}
+            self.symbol |= {sin: sympy.sin(q), cos: sympy.cos(q)}
         self.defined: dict[str, Any] = {}
         self._known: dict[str, str] = {}  # names of long parts, by what they stand for
 
-        # sin^2 + cos^2 - 1 is zero, and D_k / D_k - 1 once a pivot is known: where to look, and for what
-        self._zeros = [(at, 2, self._circle(*turns[at : at + 2])) for at in range(0, len(turns), 2)]
-        self.tree = self._in_letters(tree, given)
+        # what is zero, with the place of a letter and the power of it that it takes away: sin^2 + cos^2 - 1,
+        # and D_k / D_k - 1 once a pivot is known
+        gen = self.generator
+        circles = (gen[sin] ** 2 + gen[cos] ** 2 - 1 for sin, cos in turns)
+        self._zeros = [(2 * k, 2, circle) for k, circle in enumerate(circles)]
 
-    def _circle(self, sin: str, cos: str) -> Any:
-        s, c = self.generator[sin], self.generator[cos]
-        return s * s + c * c - 1
-
-    def _in_letters(self, tree: BodyTree, given: dict[Place, sympy.Expr]) -> BodyTree:
-        """The tree with letters in the place of its numbers."""
-        known = (*FIELDS, "gravity")
-        arrays = {field: getattr(tree, field).astype(object) for field in known}
+        # the tree with letters in the place of its numbers
+        arrays = {field: getattr(tree, field).astype(object) for field in (*FIELDS, "gravity")}
         for (field, at), value in given.items():
             arrays[field][at] = self.number(value)
-        return replace(tree, **arrays)
+        self.tree = replace(tree, **arrays)
 
     # -- letters and numbers as polynomials --------------------------------------------------------
 
@@ -498,7 +486,7 @@ class _Ring:
             raise ZeroDivisionError
         if value.is_constant():
             return self.context.constant(1 / value.leading_coefficient())
-        known = [name for name in self._inverses if name in self.defined]
+        known = self._divisors()
         for name in known:
             for sign in (1, -1):
                 if sign * value == self.defined[name]:
@@ -514,9 +502,13 @@ class _Ring:
         self._zeros.append((self.letters.index(name), 1, value * self.generator[name] - 1))
         return self.generator[name]
 
+    def _divisors(self) -> list[str]:
+        """Letters of the inverses that are known so far."""
+        return [name for name in self._inverses if name in self.defined]
+
     def is_zero(self, value: Any) -> bool:
         """Whether a polynomial is zero once what it is divided by has been multiplied out."""
-        for name in reversed([name for name in self._inverses if name in self.defined]):
+        for name in reversed(self._divisors()):
             at = self.letters.index(name)
             most = max(value.degrees()[at], 0)  # of zero, which has none, it is less
             parts: list[dict[tuple[int, ...], Any]] = [{} for _ in range(most + 1)]
@@ -546,10 +538,9 @@ class _Ring:
             for j, x in enumerate(values.ravel() if block.kind == "qdd" else ()):
                 name = f"D_{labels[block.body]}" + ("xyzuvw"[j] if values.size > 1 else "")
                 known |= {str(x.value): name, str(-x.value): name}
-        for name in self._inverses:
-            if name in self.defined:
-                other = f"E_{int(name[2:]) + 1}"
-                self.symbol[name] = 1 / sympy.Symbol(known.get(str(self.defined[name]), other))
+        for name in self._divisors():
+            other = f"E_{int(name[2:]) + 1}"
+            self.symbol[name] = 1 / sympy.Symbol(known.get(str(self.defined[name]), other))
 
     def definitions(self) -> Iterator[tuple[sympy.Symbol, sympy.Expr]]:
         for name, value in self.defined.items():

@@ -192,7 +192,7 @@ def test_a_text_that_is_no_polynomial_is_refused_in_one_sentence(tmp_path, capsy
 def test_orders_have_one_closed_form_and_a_wrong_one_fails(monkeypatch, capsys):
     assert letters.equal_forms(kkt.load("rr_arm"), ["abm", "natural"], "state") == [True, True]
     assert letters.equal_forms(kkt.load("chain:1"), ["abm", "square_root_abm", "lagrange"]) == [True]
-    ring = letters._in_letters(kkt.chain(30), None, 100, orders=["abm"])[1]
+    ring = letters.InLetters(kkt.chain(30), None, 100, None, ["abm"]).ring
     assert [x for x in ring.letters if x.startswith("1/")] == [f"1/{i}" for i in range(30)]
     held = kkt.chain(1)
     kkt.add_body(held, "tool", "j1", mass=1.0, joint="fixed")

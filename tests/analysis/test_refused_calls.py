@@ -20,8 +20,7 @@ from pivotree.analysis.explorer.server import ExplorerServer
 from pivotree.analysis.explorer.widget import Explorer
 from pivotree.analysis.figures import kinds
 from pivotree.analysis.guarantee import guarantee
-from pivotree.analysis.letters import _in_letters as letters_of
-from pivotree.analysis.letters import equal_forms
+from pivotree.analysis.letters import InLetters, equal_forms
 from pivotree.analysis.proofs import fields
 from pivotree.analysis.report import robot_report
 from pivotree.analysis.simulation import Integration, Motion, side_by_side, simulate
@@ -41,7 +40,7 @@ ROTATED = kkt.PivotSequence(
     rules=kkt.Rules(elimination="orthogonal"),
 )
 MINE = kkt.PivotSequence(BRACKETS, "mine", composites="rigid")
-RING = letters_of(kkt.chain(1), None, 9, orders=["abm"])[1]
+RING = InLetters(kkt.chain(1), None, 9, None, ["abm"]).ring
 A, M = sp.MatrixSymbol("A", 2, 2), sp.Symbol("m")
 BLOCKS = matrix(np.eye(200))
 
