@@ -76,12 +76,20 @@ def fails(run: Simulation) -> bool:
     return run.failed >= len(run.records) / 2
 
 
+def ended(run: Simulation) -> Floats:
+    """Evaluations of the runs of an ensemble that reach the end; a run that fails has no count."""
+    return np.array([r.evaluations for r in run.records if r.failed is None], dtype=float)
+
+
 def spread(run: Simulation, abm: Simulation | None = None, decimals: int = 2) -> str:
-    """Evaluations of an ensemble, its failures, and how many times ABM's mean it takes."""
-    text = f"{len(run.records)} runs, {run.evaluations.min():.0f} to {run.evaluations.max():.0f}"
+    """Evaluations of an ensemble's runs that end, its failures, and how many times ABM's mean it takes."""
+    text, counts = f"{len(run.records)} runs", ended(run)
     if run.failed:
         text += f", {run.failed} failed ({run.why})"
-    return text if abm is None else f"{text}, {run.mean / abm.mean:.{decimals}f} times ABM's"
+    if counts.size:
+        text += f", {'the others ' if run.failed else ''}{counts.min():.0f} to {counts.max():.0f}"
+        text += "" if abm is None else f", {counts.mean() / abm.mean:.{decimals}f} times ABM's"
+    return text
 
 
 def counted(run: Simulation, share: float, none: str, unknown: str, **words: Any) -> Value:
@@ -90,9 +98,9 @@ def counted(run: Simulation, share: float, none: str, unknown: str, **words: Any
     ``unknown`` is why a row may be missed.
     """
     lost, theirs = fails(run), words["printed"]
-    no_count = isinstance(theirs, str)
-    holds = lost if no_count or none else not lost and within(theirs, run.mean, share)
+    no_count, mean = isinstance(theirs, str), np.mean(ended(run)) if not lost else np.nan
+    holds = lost if no_count or none else not lost and within(theirs, mean, share)
     if not holds and not none and unknown:
         words["why"] += f"; {unknown}"
-    row, ours = "count_fails" if no_count and not none else "count", "fail" if lost else round(run.mean)
+    row, ours = "count_fails" if no_count and not none else "count", "fail" if lost else round(mean)
     return value(row, ours, bool(holds), none=none, share=f"{share:.0%}", **words)

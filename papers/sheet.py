@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from pivotree.analysis.figures import Theme, new_figure, settings, style_axes, theme
 from pivotree.analysis.simulation import Simulation
 
-from .measures import fails
+from .measures import ended, fails
 
 MARKERS = "os^Dv"
 # line styles that are told apart in grey, too
@@ -84,13 +84,14 @@ def evaluated(law: fmpq_poly, n: np.ndarray) -> np.ndarray:
 
 
 def ours(ax: Any, look: Theme, i: int, label: str, x: Sequence[float], runs: Sequence[Simulation]) -> None:
-    """Line i of a chart over x: means, and bars to the fewest and the most.
+    """Line i of a chart over x: means of the runs that end, and bars to the fewest and the most.
 
     Where half of the runs fail or more, a cross alone, at the most that one took until then.
     """
-    low, high = (np.array([end(run.evaluations) for run in runs]) for end in (np.min, np.max))
     lost = np.array([fails(run) for run in runs])
-    mean = np.where(lost, np.nan, [run.mean for run in runs])
+    counts = [run.evaluations if fails(run) else ended(run) for run in runs]
+    low, high, mean = (np.array([f(each) for each in counts]) for f in (np.min, np.max, np.mean))
+    mean[lost] = np.nan
     colour = look.series[i]
     ax.errorbar(
         x,

@@ -25,7 +25,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis.simulation import Integration, Motion, Simulation, side_by_side
 
 from ..item import Progress, Results, Value, picture, printed, value
-from ..measures import condition, counted, spread
+from ..measures import condition, counted, fails, spread
 
 NEAR, ALIKE = 0.10, 0.25  # shares of printed counts, of ABM and CRBM: single runs spread so far
 NAMES = {
@@ -109,4 +109,6 @@ def count(r: float, order: str, runs: dict[str, Simulation], as_printed: bool) -
     none = "not in the paper" if at is None else "" if as_printed else "settings other than the paper's"
     words = {"r": f"{r:g}", "name": name, "why": spread(run, None if order == "abm" else abm)}
     theirs = None if at is None else said[key][at]
-    return counted(run, share, none, "" if order == "abm" else said["unknown"], printed=theirs, **words)
+    rougher = fails(run) or (isinstance(theirs, int) and run.mean > theirs)
+    unknown = "" if order == "abm" else said["unknown"].format(than="smoother" if rougher else "rougher")
+    return counted(run, share, none, unknown, printed=theirs, **words)

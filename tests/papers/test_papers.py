@@ -411,11 +411,12 @@ def test_a_section_shows_every_state_and_a_page_counts_them():
 
 def test_a_chart_of_counts_has_means_ranges_failures_and_what_is_printed():
     def ensemble(counts, failed=0):
-        counts = np.array(counts, dtype=float)
-        return SimpleNamespace(mean=counts.mean(), evaluations=counts, failed=failed, records=counts)
+        """Runs of so many evaluations, of which the first fail."""
+        records = [SimpleNamespace(evaluations=n, failed=k < failed or None) for k, n in enumerate(counts)]
+        return SimpleNamespace(evaluations=np.array(counts), failed=failed, records=records)
 
     ax, look = Figure().add_subplot(), theme(style="light")
-    runs = [ensemble([10, 20, 60]), ensemble([100, 300], failed=1), ensemble([7, 9, 11], failed=1)]
+    runs = [ensemble([10, 20, 60]), ensemble([100, 300], failed=1), ensemble([1, 7, 11], failed=1)]
     sheet.ours(ax, look, 1, "CRBM", (0.1, 0.01, 0.001), runs)
     sheet.theirs(ax, look.ink, 1, "printed", (0.1, 0.01, 0.001), [12, "fail", 14])
     sheet.theirs(ax, look.ink, 1, "none", (0.1,), ["fail"])
