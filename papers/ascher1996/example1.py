@@ -23,7 +23,7 @@ ORDERS = ("abm", "modified_abm", "child_frame", "projected_abm", "square_root_ab
 AXES = ("abm", "modified_abm", "projected_abm", "square_root_abm")
 NAMES = {"abm": "ABM", "modified_abm": "eq (11)", "projected_abm": "eq (10) with E"}
 ABOUT = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0)}
-KEPT = 5.0  # digits that count as kept
+LOST = 1e-5  # errors up to this one keep 5 digits
 BESIDE = 1.0  # [degrees] from the tilt, where luck has ended
 
 
@@ -135,16 +135,19 @@ def tilted(
         yield value("eq11_child", turn.rms("child_frame"), degrees=f"{tilt + off:g}", about=about)
     yield value("eq10", found.rms("projected_abm"), at=at)
     yield value("rotations", found.rms("square_root_abm"), at=at)
-    digits: dict[str, list[float]] = {order: [] for order in AXES}
+    off: dict[str, list[float]] = {order: [] for order in AXES}
     tapes: dict[int, dict[str, Any]] = {}  # by the largest coordinate, which splits forces
     for i, axis in enumerate(directions(axes, seed)):
         progress(f"axis {i} of {axes}")
         system, main = kkt.build(along(axis, m1)), int(np.argmax(np.abs(axis)))
         tapes[main] = tapes.get(main) or {x: kkt.trace(system, orderings.get(x)) for x in AXES}
         for order, error in errors(system, tapes[main]).items():
-            digits[order].append(max(0.0, -math.log10(max(error, 1e-16))))
-    for order in ("modified_abm", "abm", "projected_abm", "square_root_abm"):
-        share = float(np.mean(np.array(digits[order]) >= KEPT))
+            off[order].append(error)
+    beside, eq11 = np.array(off["abm"]), np.array(off["modified_abm"])
+    nearer, farther = float(np.mean(eq11 < beside)), float(np.mean(eq11 > beside))
+    yield value("axes_nearer", [nearer, farther], nearer >= 2.0 * farther, axes=axes)
+    for order in AXES:
+        share = float(np.mean(np.array(off[order]) <= LOST))
         yield value(f"axes_{order}", share, share == 1.0, axes=axes)
     yield picture("tilted", "curves", found, NAMES)
 

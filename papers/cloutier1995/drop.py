@@ -148,8 +148,7 @@ def _springs(stiffness: tuple[float, ...], depth: Floats, work: list[float]) -> 
 
 def _shares(stiffness: tuple[float, ...], e: float) -> Results:
     """Rows of a level rod's restitution, the share of the springs being e, and its square."""
-    literal = level(max(stiffness), e)
-    yield value("share_e", literal, abs(literal - e) <= 1e-2, printed=e)
+    yield value("share_e", level(max(stiffness), e), e=e)
     returned = [level(k, e**2) for k in stiffness]
     yield value("share_e2", returned, bool(abs(returned[-1] - e) <= 1e-2))
 

@@ -156,13 +156,13 @@ def test_gradients_end_early_where_eigenvalues_are_few():
 
 
 @pytest.mark.soak
-def test_rows_of_the_drop_are_met_or_refuted():
-    """One claim of the thesis does not hold here."""
+def test_rows_of_the_drop_are_met():
+    """The share of a spring that relaxes is open: the thesis calls it a coefficient in quotation marks."""
     sizes = {"links": 2, "restitution": 0.3, "seed": 6}
     rows = rows_of(drop.drop, **sizes, stiffness=(1e5, 1e6, 1e7), order="square_root_abm")
     assert not missed(rows)
-    (share,) = (row.item for row in rows if row.state == "refuted")
-    assert share.startswith("two springs with k_relax = e k")
+    (share,) = (row for row in rows if row.state == "open")
+    assert share.item.startswith("two springs with k_relax = e k") and abs(share.ours - 0.3**0.5) < 1e-2
 
 
 def test_rows_of_the_drop_can_fail(monkeypatch):
@@ -172,7 +172,7 @@ def test_rows_of_the_drop_can_fail(monkeypatch):
         given = [np.array([1e-3, 1e-4, 2e-4]) if i == j else falls for j in range(2)]
         (item,) = missed(rows_of(drop.drop, drop._springs(k, *given)))
         assert item.startswith(row)
-    for returned, states in ((0.3, ["met", "checked"]), (0.3**0.5, ["refuted", "missed"])):
+    for returned, states in ((0.3, ["open", "checked"]), (0.3**0.5, ["open", "missed"])):
         monkeypatch.setattr(drop, "level", lambda k, relax, found=returned: found)
         assert [row.state for row in rows_of(drop.drop, drop._shares(k, 0.3))] == states
 
