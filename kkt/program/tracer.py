@@ -53,23 +53,21 @@ def with_composites(program: Program, composites: str) -> Program:
 
 
 def _rigid(program: Program) -> dict[int, tuple[Ref, ...]]:
-    """The places of instructions whose result is rigid, with the operands that it follows from."""
-    by_value = {i.out: i for i in program.instructions}
-    rigid: set[int] = set()
+    """The values that are rigid, with the operands that they follow from; a value's place is its number."""
     found: dict[int, tuple[Ref, ...]] = {}
-    for place, i in enumerate(program.instructions):
+    for i in program.instructions:
         if not i.symmetric:
             continue
         args: tuple[Ref, ...] | None = None
         if i.op == "input" and i.info[0] == "M":
             args = ()
-        elif i.op == "add" and all(ref.value in rigid and ref.sign > 0 for ref in i.present):
+        elif i.op == "add" and all(ref.value in found and ref.sign > 0 for ref in i.present):
             args = i.present
         elif i.op == "mul":
-            args = _congruence(i, by_value, rigid)
+            args = _congruence(i, program.instructions)
+            args = args if args and args[1].value in found else None
         if args is not None:
-            rigid.add(i.out)
-            found[place] = args
+            found[i.out] = args
     return found
 
 
@@ -128,16 +126,16 @@ def require_general(program: Program, what: str) -> None:
         )
 
 
-def _congruence(i: Instruction, by_value: dict[int, Instruction], rigid: set[int]) -> tuple[Ref, Ref] | None:
-    """(Phi, M) where an instruction is Phi (M Phi^T) of a rigid M, else None."""
+def _congruence(i: Instruction, written: tuple[Instruction, ...]) -> tuple[Ref, Ref] | None:
+    """(Phi, M) where an instruction is Phi (M Phi^T), else None."""
     left, right = i.args
     if left is None or right is None or left.transposed or right.transposed:
         return None
-    outer, inner = by_value[left.value], by_value[right.value]
+    outer, inner = written[left.value], written[right.value]
     if outer.op != "input" or outer.info[0] != "Phi" or inner.op != "mul":
         return None
     M, Phi = inner.args
-    if M is None or Phi is None or M.value not in rigid:
+    if M is None or Phi is None:
         return None
     positive = left.sign * right.sign * M.sign * Phi.sign > 0
     same = Phi.value == left.value and Phi.transposed

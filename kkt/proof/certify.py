@@ -122,7 +122,7 @@ class Certified(Shown):
             off = max((distance(x, y) for x, y in zip(qdd, self.qdd, strict=True)), default=0.0)
         return off / self.size if np.isfinite(off) else None
 
-    @property
+    @cached_property
     def size(self) -> float:
         """max |qdd|, or what :mod:`kkt.matrix.system` says where that is more; 1 where all are 0."""
         with flint.ctx.workprec(self.bits):

@@ -126,7 +126,7 @@ def ball_of(x: Any) -> Any:
 def distance(x: Any, y: Any) -> float:
     """|x - y| at most; 0 for a fraction that lies in the ball y, since both are exact."""
     difference = ball_of(x) - y
-    if 0 in difference and isinstance(x, Fraction):
+    if isinstance(x, Fraction) and 0 in difference:
         return 0.0
     return magnitude(difference)
 

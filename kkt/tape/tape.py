@@ -58,14 +58,10 @@ class Tape(Shown):
         return {"name": name, "operations": self.length, "of them for qdd": self.flops, "slots": self.slots}
 
     @cached_property
-    def work(self) -> NDArray[np.int64]:
-        """(groups + 1,) operations that qdd needs of each group, as they are counted; last: before any."""
-        return Patterns(as_counted(self.program), self.inputs).work()
-
-    @cached_property
     def flops(self) -> int:
         """Operations that qdd needs: with composite inertias as ten numbers, if not said otherwise."""
-        return self.played if as_counted(self.program) is self.program else int(self.work.sum())
+        counted = as_counted(self.program)
+        return self.played if counted is self.program else int(Patterns(counted, self.inputs).work().sum())
 
     def chunks(self) -> Iterator[Chunk]:
         """The operations in order; lowered anew each time where the tape is long."""

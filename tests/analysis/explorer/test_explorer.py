@@ -27,6 +27,8 @@ from pivotree.analysis.explorer.forms import Forms
 from pivotree.analysis.figures.labels import Labels
 from pivotree.analysis.figures.state import block_state
 from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.program.tracer import as_counted
+from pivotree.kkt.tape.lowering import Patterns
 
 NODE = shutil.which("node") or shutil.which("nodejs")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
@@ -284,7 +286,8 @@ def test_operations_of_the_registered_orders(spec, part):
         n, groups = len(data["structures"][order["links"]]["parent"]), order["groups"]
         joints = [all(b // n in (1, 5) for b in group) for group in groups]
         last = next((k for k in range(len(groups), 0, -1) if not joints[k - 1]), 0)
-        traced = np.cumsum(np.roll(kkt.trace(system, orderings.get(order["name"])).work, 1))
+        tape = kkt.trace(system, orderings.get(order["name"]))
+        traced = np.cumsum(np.roll(Patterns(as_counted(tape.program), tape.inputs).work(), 1))
         assert traced[: last + 1].tolist() == one["counts"][: last + 1], order["name"]
         assert traced[-1] == one["counts"][-1]
 
