@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -215,20 +215,31 @@ def present(refs: dict[int, Ref | None]) -> dict[int, Ref]:
     return {b: ref for b, ref in refs.items() if ref is not None}
 
 
-class PairPivot:
-    """[[X, 1], [1, 0]] with the inverse [[0, 1], [1, -X]]: no arithmetic happens on the 1.
+class _Pivot:
+    """A base pivot: it has the uses that elimination makes of the inverse of its square block A."""
 
-    A base pivot has the uses that elimination makes of the inverse of its square block A.
-    """
+    def __init__(self, write: Writer, blocks: tuple[int, ...]) -> None:
+        self.write = write
+        self.blocks = blocks
+        self._formed: dict[tuple[str, int], Ref | None] = {}
+
+    def once(self, label: str, o: int, form: Callable[[], Ref | None]) -> Ref | None:
+        """A part that is formed once for every coupled block, under this label."""
+        if (label, o) not in self._formed:
+            with self.write.within(label, self.blocks[0], o):
+                self._formed[label, o] = form()
+        return self._formed[label, o]
+
+
+class PairPivot(_Pivot):
+    """[[X, 1], [1, 0]] with the inverse [[0, 1], [1, -X]]: no arithmetic happens on the 1."""
 
     def __init__(
         self, write: Writer, blocks: tuple[int, ...], X: Ref | None, unit: Ref | None = None
     ) -> None:
-        self.write = write
-        self.blocks = blocks
+        super().__init__(write, blocks)
         self.X = X
         self.unit = unit  # by which columns are divided in z, where the coupling is another number than 1
-        self._lower: dict[int | None, Ref | None] = {}  # None: the right-hand side
 
     def apply(self, c: Column) -> dict[int, Ref | None]:
         """A^-1 c, block by block."""
@@ -236,14 +247,7 @@ class PairPivot:
         w = self.write
         return {x: c.get(z), z: w.sub(c.get(x), w.mul(self.X, c.get(z)))}
 
-    def _second(self, o: int | None, c: Column) -> Ref | None:
-        """c_x - X c_z, formed once for every coupled block."""
-        if o not in self._lower:
-            with self.write.within("second", self.blocks[0], -1 if o is None else o):
-                self._lower[o] = self.apply(c)[self.blocks[1]]
-        return self._lower[o]
-
-    def quadratic(self, c1: Column, c2: Column, o1: int, o2: int | None) -> Ref | None:
+    def quadratic(self, c1: Column, c2: Column, o1: int, o2: int) -> Ref | None:
         """c1^T A^-1 c2; o1 == o2 says that the columns are the same, so the result symmetric."""
         x, z = self.blocks
         w = self.write
@@ -254,12 +258,13 @@ class PairPivot:
             once = w.mul(w.t(c1.get(x)), c1.get(z))
             return w.mirror(w.sub(w.add(once, w.t(once)), square))
         # X meets the narrower of the two columns
-        if o2 is not None and self._width(c2) > self._width(c1):
+        if o2 != RHS and self._width(c2) > self._width(c1):
             return w.t(self.quadratic(c2, c1, o2, o1))
         upper = w.mul(w.t(c1.get(x)), c2.get(z))
         if c1.get(z) is None:
             return upper
-        return w.add(upper, w.mul(w.t(c1.get(z)), self._second(o2, c2)))
+        second = self.once("second", o2, lambda: self.apply(c2)[z])  # c_x - X c_z
+        return w.add(upper, w.mul(w.t(c1.get(z)), second))
 
     def coupled(self, C: dict[int, dict[int, Ref]]) -> Iterator[tuple[int, int]]:
         """Pairs of coupled blocks, each once, between which the pivot makes an update.
@@ -283,19 +288,16 @@ class PairPivot:
         return {(x, z): self.write.eye(size), (z, z): self.write.neg(self.X)}
 
 
-class DensePivot:
+class DensePivot(_Pivot):
     """A block, or several, factored L D L^T; updates (c c^T)/d or (c/d) c^T.  Uses are a pair's."""
 
     def __init__(
         self, write: Writer, blocks: tuple[int, ...], sizes: list[int], factor: Ref, gain: bool
     ) -> None:
-        self.write = write
-        self.blocks = blocks
+        super().__init__(write, blocks)
         self.sizes = sizes
         self.factor = factor
         self.gain = gain
-        self._forward: dict[int | None, Ref | None] = {}  # None: the right-hand side
-        self._solved: dict[int, Ref | None] = {}
 
     def _stack(self, c: Column) -> Ref | None:
         w = self.write
@@ -314,24 +316,19 @@ class DensePivot:
     def apply(self, c: Column) -> dict[int, Ref | None]:
         return self._split(self.write.solve(self.factor, self._stack(c)))
 
-    def quadratic(self, c1: Column, c2: Column, o1: int, o2: int | None) -> Ref | None:
+    def quadratic(self, c1: Column, c2: Column, o1: int, o2: int) -> Ref | None:
         w = self.write
         if self.gain:
-            if o1 not in self._solved:
-                with w.within("gain", self.blocks[0], o1):
-                    self._solved[o1] = w.solve(self.factor, self._stack(c1))
-            return w.mul(w.t(self._solved[o1]), self._stack(c2), symmetric=o1 == o2)
+            solved = self.once("gain", o1, lambda: w.solve(self.factor, self._stack(c1)))
+            return w.mul(w.t(solved), self._stack(c2), symmetric=o1 == o2)
         return w.inner(self.factor, self._half(o1, c1), self._half(o2, c2), symmetric=o1 == o2)
+
+    def _half(self, o: int, c: Column) -> Ref | None:
+        """L^-1 c."""
+        return self.once("half", o, lambda: self.write.forward(self.factor, self._stack(c)))
 
     def coupled(self, C: dict[int, dict[int, Ref]]) -> Iterator[tuple[int, int]]:
         return itertools.combinations_with_replacement(C, 2)
-
-    def _half(self, o: int | None, c: Column) -> Ref | None:
-        """L^-1 c, formed once for every coupled block."""
-        if o not in self._forward:
-            with self.write.within("half", self.blocks[0], -1 if o is None else o):
-                self._forward[o] = self.write.forward(self.factor, self._stack(c))
-        return self._forward[o]
 
     def inverse(self) -> dict[tuple[int, int], Ref | None]:
         eye = self.write.eye(sum(self.sizes))
@@ -358,7 +355,7 @@ class Stage(NamedTuple):
 
 
 class Bracket:
-    """Elimination of one group; :meth:`eliminate` forward, :meth:`solve` backward."""
+    """Elimination of one group; :meth:`border` and :meth:`update_outside` forward, :meth:`solve` backward."""
 
     def __init__(self, write: Writer, fronts: Fronts, rows: list[int], rules: Rules) -> None:
         self.write = write
@@ -607,12 +604,14 @@ class Bracket:
         w = self.write
         w.step, w.back = self.step, True
         owner = {b: stage.number for stage in self.stages for b in stage.pivot.blocks}
-        if not any(self.C.values()):
-            for b, ref in present(self.z).items():
-                w.pivot = owner[b]
-                x[b] = w.named(ref, "x", b) or ref
-            return
-        # unknowns outside are known by now, and go to the right
+        found = self.solved_again(x, owner) if any(self.C.values()) else self.z
+        for b, ref in present(found).items():
+            w.pivot = owner[b]
+            x[b] = w.named(ref, "x", b) or ref
+
+    def solved_again(self, x: dict[int, Ref], owner: dict[int, int]) -> dict[int, Ref | None]:
+        """The same where blocks outside are coupled: their unknowns are known by now, and go to the right."""
+        w = self.write
         right = dict(self.y)
         for o, column in self.C.items():
             for b, ref in column.items():
@@ -636,6 +635,4 @@ class Bracket:
                 for i, ref in W[b].items():
                     now[i] = w.at("now", b, i).sub(now[i], w.mul(ref, s[b]))
             now.update(s)
-        for b, ref in present(now).items():
-            w.pivot = owner[b]
-            x[b] = w.named(ref, "x", b) or ref
+        return now

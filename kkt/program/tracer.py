@@ -397,7 +397,7 @@ class Tracer:
                 fronts.update(o1, o2, w.neg(pivot.quadratic(C[o1], C[o2], o1, o2)))
             for o1 in C:
                 w.at("update", blocks[0], o1, RHS)
-                fronts.update_rhs(o1, w.neg(pivot.quadratic(C[o1], y, o1, None)))
+                fronts.update_rhs(o1, w.neg(pivot.quadratic(C[o1], y, o1, RHS)))
             # and x = A^-1 (y - C x) waits for the way back
             self.backward.append(partial(self.back, pivot, C, y, w.step, w.pivot))
 
