@@ -263,7 +263,7 @@ class TracedOrder:
         inputs = self.tape.inputs
         if not self.factor.plan.along_the_joint:
             return [()] * len(S)
-        spans = [slice(*inputs.offset[k : k + 2]) for k in range(len(inputs.names))]
+        spans = [*map(inputs.freedoms_of, range(len(inputs.names)))]
         moving = [k for k, own in enumerate(inputs.subspaces) if (S[:, spans[k]] != own.T).any()]
         rows = ([(k, pivot_rows(one[spans[k]].T)) for k in moving] for one in S)
         return [tuple((k, r) for k, r in own if r != inputs.pivot_rows(k)) for own in rows]
@@ -291,9 +291,7 @@ class TracedOrder:
 
     @property
     def factor(self) -> SymbolicFactor:
-        factor = self.tape.program.symbolic
-        assert factor is not None
-        return factor
+        return self.tape.program.factor
 
     def found(self, chosen: Format, values: NDArray[Any], *wanted: NDArray[np.int64]) -> list[NDArray[Any]]:
         """(k, w) the numbers in signed slots (w,) in k states, for each array of slots.

@@ -111,8 +111,7 @@ class ContinuedProgram:
     @property
     def structure(self) -> Any:
         """The order's structure; bodies of the tree come first, then pieces and carriers."""
-        assert self.base.symbolic is not None
-        return self.base.symbolic.plan.graph.structure
+        return self.base.factor.plan.graph.structure
 
     def program(self) -> Program:
         """The program with all columns that were solved for."""

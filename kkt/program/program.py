@@ -148,6 +148,12 @@ class Program:
     # solutions for more right-hand sides, (rows, columns) each: see :mod:`.columns`
     columns: tuple[dict[Block, Ref], ...] = ()
 
+    @property
+    def factor(self) -> SymbolicFactor:
+        """The symbolic factor, of a program that is no substitution."""
+        assert self.symbolic is not None
+        return self.symbolic
+
     @cached_property
     def kept(self) -> NDArray[np.bool_]:
         """(instructions,) those that a tape has: of the whole solution, columns too."""

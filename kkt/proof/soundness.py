@@ -185,13 +185,13 @@ def residual(system: System, entries: Entries, solution: dict[Block, Any]) -> di
 
     ``solution`` holds pdd (6,), qdd (N_k,) and f (6,) of every body, lam (m,) of every loop.
     """
-    names, offset = system.tree.names, system.tree.offset
+    tree, names = system.tree, system.tree.names
     force, effort, motion, closed = rows_of(system, entries, Unknowns.of(system, solution), -1)
     rows = {Block("pdd", b): force[k] for k, b in enumerate(names)}
     rows |= {Block("f", b): motion[k] for k, b in enumerate(names)}
     for k, b in enumerate(names):
-        if offset[k] < offset[k + 1]:
-            rows[Block("qdd", b)] = effort[offset[k] : offset[k + 1]]
+        if tree.dof[k]:
+            rows[Block("qdd", b)] = effort[tree.freedoms_of(k)]
     for side in system.structure.sides:
         rows[Block("lam", system.structure.ties[side.tie].name)] = closed[side.own]
     return rows
@@ -203,7 +203,7 @@ def rows_of(system: System, e: Entries, x: Unknowns, minus: int) -> Unknowns:
     With ``minus`` 1 whatever (4) subtracts is added: of magnitudes this is |A| |x| + |b|.
     """
     pdd, qdd, f, lam = x
-    parent, offset = system.tree.parent, system.tree.offset
+    parent = system.tree.parent
     force = matvec(e.M, pdd) + f + minus * e.b
     motion = pdd + e.a
     inner = np.flatnonzero(parent >= 0)
@@ -212,7 +212,7 @@ def rows_of(system: System, e: Entries, x: Unknowns, minus: int) -> Unknowns:
         motion[..., inner, :] = motion[..., inner, :] + minus * matvec(transpose(Phi), pdd[..., up, :])
         rows: Any = (..., up, slice(None))
         np.add.at(force, rows, minus * matvec(Phi, f[..., inner, :]))
-    owner = np.repeat(np.arange(len(parent)), np.diff(offset))
+    owner = np.repeat(np.arange(len(parent)), system.tree.dof)
     effort = minus * e.tau
     if len(owner):
         moved: Any = (..., owner, slice(None))

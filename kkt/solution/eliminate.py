@@ -243,8 +243,7 @@ def _steps(
 
         with precision(bits):
             units = reached(tape, entries, chosen, number, bits)
-    factor = tape.program.symbolic
-    assert factor is not None
+    factor = tape.program.factor
     count = factor.plan.groups
     fill = np.bincount(factor.fill_step, minlength=count)
     entries_of = np.bincount(factor.fill_step, weights=factor.size[factor.fill].prod(axis=0), minlength=count)

@@ -311,8 +311,7 @@ def tape_of(system: Matrix, order: Any) -> Tape:
 def eliminated(system: Matrix, tape: Tape, chosen: Format) -> Elimination:
     """:func:`kkt.eliminate` with a tape of this matrix, or of one that is like it; ``qdd`` is ``x``."""
     numbers = system.numbers
-    slots, factor = system.slots(tape), tape.program.symbolic
-    assert factor is not None
+    slots = system.slots(tape)
     failed, marked, error, backward = None, None, None, None
     if chosen.kind == "ball":
         x = np.array(certify(system, chosen.digits, order=tape).qdd, dtype=object)
@@ -333,7 +332,7 @@ def eliminated(system: Matrix, tape: Tape, chosen: Format) -> Elimination:
             failed, marked = lost, None
     none = np.zeros((0, 6))
     return Elimination(
-        *(tape.program.name, chosen.name, x, none, none, (), factor, tape.flops, failed),
+        *(tape.program.name, chosen.name, x, none, none, (), tape.program.factor, tape.flops, failed),
         backward_error=backward,
         error_estimate=error,
         marked=marked,

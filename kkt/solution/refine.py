@@ -165,16 +165,15 @@ class Corrections:
 
     def _inertia(self, pivots: dict[int, NDArray[Any]]) -> NDArray[np.float64]:
         """(N,) |pivot| of every joint's unknowns, 0 where its pivot is shared with other blocks."""
-        tree, index = self.system.tree, self.system.structure.index
+        tree, index, places = self.system.tree, self.system.structure.index, np.arange(self.system.tree.N)
         out = np.zeros(tree.N)
         for number, record in enumerate(self.tape.program.pivots):
             if any(b.kind != "qdd" or b.body not in index for b in record.blocks):
                 continue
-            joints = [index[b.body] for b in record.blocks]
-            places = np.concatenate([np.arange(*tree.offset[[k, k + 1]]) for k in joints])
+            own = np.concatenate([places[tree.freedoms_of(index[b.body])] for b in record.blocks])
             values = np.abs(pivots[number]).astype(float).ravel()
-            if places.size == values.size:
-                out[places] = values
+            if own.size == values.size:
+                out[own] = values
         return out
 
     def sum(self, x: Unknowns, d: Unknowns) -> Unknowns:

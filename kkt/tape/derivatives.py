@@ -143,8 +143,7 @@ def inverse_rights(columns: ContinuedProgram, also: Sequence[Block] = ()) -> lis
     """
     structure, w, rights = columns.structure, columns.write, list[Right]()
     joints = [block for block in columns.base.solution if block.kind == "qdd"]
-    assert columns.base.symbolic is not None
-    plan = columns.base.symbolic.plan
+    plan = columns.base.factor.plan
     when = {plan.graph.block(b): t for t, b in enumerate(plan.blocks.tolist())}
     for block in joints:
         size = int(structure.dof[structure.index[block.body]])
@@ -158,18 +157,15 @@ def inertia_slots(system: System, tape: Tape) -> Scalars:
 
     Raises OrderError for an order that does not eliminate all pdd and f before any qdd.
     """
-    offset = system.tree.offset
-    N = int(offset[-1])
+    tree, N = system.tree, system.tree.N
     matrix = np.zeros((N, N), dtype=np.int64)
     if N and tape.inertia is None:
         what = "does not leave all qdd to the end, so that no joint-space inertia appears"
         raise OrderError(f"order {tape.program.name!r}", what, "use crbm")
     if tape.inertia is not None:
-        at = [
-            np.arange(offset[k], offset[k + 1])
-            for k in (system.structure.index[b] for b in tape.program.inertia_bodies)
-        ]
-        matrix[np.ix_(*[np.concatenate(at)] * 2)] = tape.inertia[:N, :N]  # multipliers follow
+        bodies = (system.structure.index[b] for b in tape.program.inertia_bodies)
+        at = np.concatenate([np.arange(N)[tree.freedoms_of(k)] for k in bodies])
+        matrix[np.ix_(at, at)] = tape.inertia[:N, :N]  # multipliers follow
     return matrix
 
 
@@ -201,11 +197,10 @@ def _motion(system: System, given: Given, qd: NDArray[Any]) -> Motion:
     tree, state, w = system.tree, system.state, given.write
     by_q, by_qd, rates = {}, {}, {}
     for k in range(tree.n):
-        own = slice(tree.offset[k], tree.offset[k + 1])
-        if own.start == own.stop:
+        own, dof, body = tree.freedoms_of(k), int(tree.dof[k]), tree.names[k]
+        if not dof:
             continue
-        body = tree.names[k]
-        ref = given.block(qd[own, None], np.full((own.stop - own.start, 1), 2), f"qd_{body}")
+        ref = given.block(qd[own, None], np.full((dof, 1), 2), f"qd_{body}")
         assert ref is not None
         rates[k] = ref
         if state.terms is not None:
@@ -213,7 +208,7 @@ def _motion(system: System, given: Given, qd: NDArray[Any]) -> Motion:
                 given.block(np.diag(getattr(state.terms, name)[own]), name=f"{name}_{body}")
                 for name in ("stiffness", "damping")
             )
-            step = given.block(np.diag(np.full(own.stop - own.start, state.step)), name="step")
+            step = given.block(np.diag(np.full(dof, state.step)), name="step")
             by_q[k] = w.neg(spring)
             by_qd[k] = w.neg(w.add(damper, w.mul(step, spring)))
     up = np.concatenate([np.zeros(3), state.gravity])[:, None]

@@ -126,14 +126,15 @@ def _along_the_tree(system: System, e: Entries, unit: float) -> Floats | None:
     D_k is twice the energy of joint k at rate 1, bodies above it at rest, joints beyond it as free
     as they are (Featherstone 1983).
     """
-    parent, offset, order = system.tree.parent, system.tree.offset, system.structure.order
+    parent, order = system.tree.parent, system.structure.order
     inertia, follow = e.M.copy(), {}
     least, at, way = np.inf, -1, np.zeros(0)
     for k in order.tolist():
-        S, A = e.S[offset[k] : offset[k + 1]], inertia[k]
+        own = system.tree.freedoms_of(k)
+        S, A = e.S[own], inertia[k]
         U = S @ A
         traces = np.array([np.trace(A[:3, :3]), np.trace(A[3:, 3:])])
-        rotor = np.diag(_own(e)[offset[k] : offset[k + 1]])
+        rotor = np.diag(_own(e)[own])
         size = (S.reshape(-1, 2, 3) ** 2).sum(2) @ np.abs(traces)
         size = np.sqrt(size + np.abs(rotor.diagonal()))
         size = 1.0 / np.where(size > 0.0, size, 1.0)  # the energy of each by itself is at most 1
@@ -150,7 +151,7 @@ def _along_the_tree(system: System, e: Entries, unit: float) -> Floats | None:
             inertia[parent[k]] += e.Phi[k] @ (A + U.T @ follow[k]) @ e.Phi[k].T
     rates, v = np.zeros(len(e.tau)), np.zeros((len(parent), 6))
     for k in order[::-1].tolist():
-        own = slice(offset[k], offset[k + 1])
+        own = system.tree.freedoms_of(k)
         if parent[k] >= 0 and v[parent[k]].any():
             v[k] = e.Phi[k].T @ v[parent[k]]
             rates[own] = follow[k] @ v[k]
@@ -162,14 +163,13 @@ def _along_the_tree(system: System, e: Entries, unit: float) -> Floats | None:
 
 def _energy(system: System, e: Entries, rates: Floats, unit: float) -> tuple[float, float]:
     """Twice the kinetic energy, and what rounding every entry once may add to it."""
-    parent, offset = system.tree.parent, system.tree.offset
-    n = len(parent)
+    parent, n = system.tree.parent, system.tree.n
     v, turn, slide = np.zeros((n, 6)), np.zeros(n), np.zeros(n)  # and errors of both halves
     energy = float(rates @ (_own(e) * rates))
     noise = unit * energy
     for k in system.structure.order[::-1].tolist():
-        own = rates[offset[k] : offset[k + 1]]
-        S = e.S[offset[k] : offset[k + 1]]
+        here = system.tree.freedoms_of(k)
+        own, S = rates[here], e.S[here]
         v[k] = own @ S
         parts = np.abs(own) @ np.abs(S)
         a, b = np.linalg.norm(parts[:3]), np.linalg.norm(parts[3:])
@@ -243,10 +243,9 @@ def require_weighed(program: Program, system: System) -> None:
     singular = {tree.names[k] for k in tree.singular()}
     if tree.dof.any() and not (tree.mass.any() or tree.inertia.any() or system.entries.A.any()):
         raise SingularError(tree.name, "no link has a mass", "give each link that a joint moves its inertia")
-    assert program.symbolic is not None
-    if program.symbolic.plan.sequence.rules.elimination == "orthogonal":
+    if program.factor.plan.sequence.rules.elimination == "orthogonal":
         return _unweighable(program, system)
-    structure = program.symbolic.plan.graph.structure
+    structure = program.factor.plan.graph.structure
     made_by = {i.out: i for i in program.instructions}
     for record in program.pivots:
         for block in record.blocks:
@@ -319,9 +318,8 @@ def without_rank(tape: Tape, number: int, rank: int) -> OrderError:
 
 def _mend(tape: Tape, number: int) -> str:
     """The remedy for multipliers whose pivot is singular: eliminate them later, or drop rows."""
-    records, factor = tape.program.pivots, tape.program.symbolic
-    assert factor is not None
-    structure, loop = factor.plan.graph.structure, records[number].blocks[0].body
+    records, structure = tape.program.pivots, tape.program.factor.plan.graph.structure
+    loop = records[number].blocks[0].body
     tie = structure.ties[structure.tie_index[loop]]
     gone = {block for record in records[:number] for block in record.blocks}
     late = [

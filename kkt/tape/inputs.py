@@ -40,6 +40,10 @@ class InputSlots:
     def offset(self) -> NDArray[np.int64]:
         return np.concatenate([[0], np.cumsum(self.dof)])
 
+    def freedoms_of(self, k: int) -> slice:
+        """Where the freedoms of body k stand among all."""
+        return slice(int(self.offset[k]), int(self.offset[k + 1]))
+
     @cached_property
     def multipliers(self) -> NDArray[np.int64]:
         """(constraints + 1,) start of each constraint's multipliers."""
@@ -153,7 +157,7 @@ class InputSlots:
         if letter == "beside":
             return self.other(k)
         if letter == "H":
-            return self.slots("S")[self.offset[k] : self.offset[k + 1]]
+            return self.slots("S")[self.freedoms_of(k)]
         if letter == "G":
             return self.slots("G")[sides_of(self.ties)[k].rows]
         if letter in ("gamma", "compliance", "lam", "dlam"):
@@ -161,9 +165,9 @@ class InputSlots:
             return np.diag(own) if letter == "compliance" else own[:, None]
         array = self.slots(letter)
         if letter == "A":
-            return np.diag(array[self.offset[k] : self.offset[k + 1]])
+            return np.diag(array[self.freedoms_of(k)])
         if array.ndim == 1:  # tau, qdd, dqdd
-            return array[self.offset[k] : self.offset[k + 1], None]
+            return array[self.freedoms_of(k), None]
         array = array[k]
         return array if array.ndim == 2 else array[:, None]
 

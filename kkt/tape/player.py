@@ -208,10 +208,8 @@ def elimination_of(
             if failed is None and not np.isfinite(values).all():
                 failed = NO_NUMBER.format(kind)
         qdd, pdd, f, lam = (chosen.shown(values) for values in (qdd, pdd, f, lam))
-    factor = tape.program.symbolic
-    assert factor is not None
-    name = tape.program.name
-    parts = (name, chosen.name, qdd, pdd, f, steps, factor, tape.flops, failed)
+    program = tape.program
+    parts = (program.name, chosen.name, qdd, pdd, f, steps, program.factor, tape.flops, failed)
     return Elimination(*parts, lam=lam)
 
 

@@ -236,8 +236,7 @@ def refusal(system: System, tape: Tape, unit: float) -> str:
 
 def sequence_of(tape: Tape) -> PivotSequence:
     """The order that a tape was traced for."""
-    assert tape.program.symbolic is not None
-    return tape.program.symbolic.plan.sequence
+    return tape.program.factor.plan.sequence
 
 
 def method(system: System, tape: Tape) -> str | None:

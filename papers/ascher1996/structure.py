@@ -166,9 +166,8 @@ def loops(progress: Progress, *, order: str = "abm", most: int = 12) -> Results:
         for n in range(3, most + 1):
             progress(f"{n} links, {count} loops")
             tape = kkt.trace(closed_chain(n, count), orderings.get(order))
-            factor = tape.program.symbolic
-            assert factor is not None
-            counts.append({"fill": factor.fill_blocks, "flops": tape.flops})  # blocks, operations
+            # blocks, and operations
+            counts.append({"fill": tape.program.factor.fill_blocks, "flops": tape.flops})
         for what in ("fill", "flops"):
             each = list(dict.fromkeys(b[what] - a[what] for a, b in pairwise(counts)))
             yield value("links", each, len(each) == 1, count=count, what=what)

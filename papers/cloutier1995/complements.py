@@ -70,8 +70,7 @@ class Complement:
             wrench = b[k] + product(M[k], alpha[k][:, None])[:, 0]
             left = left - product(T[k].T, wrench[:, None])[:, 0]
         factors = _factors(cast(state.mass), cast(state.com), cast(state.inertia), M[0] * 0)
-        columns = [np.arange(tree.offset[k], tree.offset[k + 1]) for k in system.structure.order]
-        order = np.concatenate(columns)
+        order = np.concatenate([np.arange(N)[tree.freedoms_of(k)] for k in system.structure.order])
         rows = [product(R, t) for R, t in zip(factors, T, strict=True)]
         if len(entries.A):
             rotors = np.repeat(T[0][:1] * 0, N, axis=0)

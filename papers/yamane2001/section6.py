@@ -30,8 +30,7 @@ def measure(progress: Progress, *, largest: int = 6, joint: str = "spherical") -
         system = kkt.build(kkt.chain(n, joint=joint))
         for name in ORDERS:
             tape = kkt.trace(system, orderings.get(name))
-            assert tape.program.symbolic is not None
-            heights[name].append(tape.program.symbolic.height)
+            heights[name].append(tape.program.factor.height)
             flops[name].append(tape.flops / n)
     progress("pivots in exact fractions")
     mobile = all(claim.numbers_agree() for shape in SHAPES for claim in mobilities(shape))
