@@ -18,6 +18,8 @@ from pivotree.kkt.base.errors import close_names
 from pivotree.kkt.base.reading import read_text
 from pivotree.kkt.order.sequence import TEN
 
+from .graphs import GRAPHS
+from .loops import LOOPS
 from .natural import random_order
 from .registry import orders_of
 
@@ -87,7 +89,7 @@ def get(name: str) -> Order:
         raise OrderError(f"order {name!r}", "is no name", "give one as a text, such as 'abm'")
     if name in ELSEWHERE:
         raise OrderError(f"order {name!r}", "is no order of pivots", f"it is {ELSEWHERE[name]}")
-    registered = ORDERS | {other: ORDERS[alias.order] for other, alias in ALIASES.items()}
+    registered = ORDERS | {other: ORDERS[alias.order] for other, alias in ALIASES.items()} | LOOPS | GRAPHS
     if name in registered:
         return registered[name]
     head, _, tail = name.partition(":")
@@ -95,15 +97,8 @@ def get(name: str) -> Order:
         if not (tail.isdecimal() and tail.isascii() and len(tail) <= 300):
             raise OrderError(f"order {name!r}", f"{tail!r} is no seed", "use a number, as in random:7")
         return random_order(int(tail))
-    from .graphs import GRAPHS
-    from .loops import LOOPS
-
-    if name in LOOPS:
-        return LOOPS[name]
     from .load import added, from_json, from_python, loaded, marked
 
-    if name in GRAPHS:
-        return GRAPHS[name]
     if name.endswith(".json"):
         return from_json(Path(name))
     if ".py:" in name:
@@ -114,7 +109,7 @@ def get(name: str) -> Order:
     others = added("pivotree.orders")
     if name in others:
         return marked(loaded(others[name]), name, f"{others[name].value}")
-    known = [*registered, *LOOPS, *GRAPHS, *others]
+    known = [*registered, *others]
     near = close_names(name, [*known, "random:0"], n=3, cutoff=0.4)
     hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(known)}"
     raise OrderError(f"order {name!r}", "is unknown", hint)
@@ -135,14 +130,9 @@ def names(problem: str = "qdd", loops: bool = False) -> list[str]:
     """
     if problem not in ("qdd", "tau"):
         raise OrderError("orders", f"problem is {problem!r}", "use 'qdd' or 'tau'")
-    registered = ORDERS
-    if loops:
-        from .loops import LOOPS
-
-        registered = ORDERS | LOOPS
     return [
         name
-        for name, order in registered.items()
+        for name, order in (ORDERS | LOOPS if loops else ORDERS).items()
         if order.problem == problem and order.composites not in TEN
         if not (loops and order.rules.elimination == "orthogonal")
     ]

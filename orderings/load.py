@@ -134,8 +134,7 @@ def varied(order: Any, **rules: str) -> Order:
         sequence = as_sequence(base, structure)
         return replace(sequence, name=name, rules=replace(sequence.rules, **rules))
 
-    own = replace(base.rules, **rules)
-    return Order(function, name, base.source, own, base.links, base.composites, base.problem, base.loops)
+    return replace(base, function=function, name=name, rules=replace(base.rules, **rules))
 
 
 def _by_text(names: Iterable[Any]) -> dict[str, Any]:
