@@ -22,9 +22,7 @@ from ..base.foreign import foreign
 from .floats import two_sum
 from .formats import Chunk
 from .objects import InObjects
-
-Floats = NDArray[np.float64]
-Values = Sequence[Any] | NDArray[Any]  # of slots, or of operations
+from .shadows import Floats, Values
 
 
 class Parts(NamedTuple):

@@ -41,23 +41,23 @@ from .program import PivotRecord, Program, Ref, Writer
 RESIDUAL, WEIGHT = (6, 7), (7, 8)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Body:
-    """The results of one body for the backward pass, and for its parent."""
+    """The results of one body for the backward pass, and for its parent; None for what it has not."""
 
     step: int
     basis: Ref  # [S E] (6, 6)
     along: Ref | None  # B (6, N), H B = 1
     across: Ref | None  # C (6, 6 - N), H C = 0
-    factor: Ref | None  # L D L^T of D_k
-    y: Ref | None  # L^-1 (tau - H p)
-    coupling: Ref | None  # (N, 6 - N) pivot rows in the columns of E
-    shift: Ref | None  # (N, 1) residuals of the pivot rows
-    turned: Ref | None  # (N, N) pivot rows on B^T beta, the identity (None) without armature
-    rows: Ref | None  # G (6 - N, 6), on beta; with armature one row more for each that has it
-    residual: Ref | None  # (6 - N, 1)
-    weight: Ref | None  # (6 - N, 1)
-    force: Ref | None  # p (6, 1)
+    force: Ref | None = None  # p (6, 1)
+    factor: Ref | None = None  # L D L^T of D_k
+    y: Ref | None = None  # L^-1 (tau - H p)
+    coupling: Ref | None = None  # (N, 6 - N) pivot rows in the columns of E
+    shift: Ref | None = None  # (N, 1) residuals of the pivot rows
+    turned: Ref | None = None  # (N, N) pivot rows on B^T beta, the identity (None) without armature
+    rows: Ref | None = None  # G (6 - N, 6), on beta; with armature one row more for each that has it
+    residual: Ref | None = None  # (6 - N, 1)
+    weight: Ref | None = None  # (6 - N, 1)
 
 
 def orthogonal_program(symbolic: SymbolicFactor, apart: bool = False) -> Program:
@@ -149,55 +149,42 @@ class _Rotations:
         if geared:
             merged.append(w.input("A", k, (N, N)))
         rows = w.emit("rotate", tuple(merged), (6 + geared, 8 + geared), info=(N, k))
-        self.bodies[k] = self.leave(step, k, rows, force, basis, along, across)
+        self.bodies[k] = _Body(step, basis, along, across, force)
+        self.leave(k, self.bodies[k], rows)
 
-    def leave(
-        self,
-        step: int,
-        k: int,
-        rows: Ref,
-        force: Ref | None,
-        basis: Ref,
-        along: Ref | None,
-        across: Ref | None,
-    ) -> _Body:
+    def leave(self, k: int, body: _Body, rows: Ref) -> None:
         """Take the joint's pivot rows out; the other rows are the cost of beta."""
         w, N = self.write, int(self.structure.dof[k])
         name = self.structure.names[k]
-        self.records.append(PivotRecord((Block("pdd", name), Block("f", name)), step, True, -1))
-        factor = y = coupling = shift = turned = None
+        self.records.append(PivotRecord((Block("pdd", name), Block("f", name)), body.step, True, -1))
         if N:
             pivots = w.at("pivots", k).rows(rows, 0, N)
-            assert pivots is not None and along is not None
-            factor = w.emit("pivot", (pivots,), (N, N))
-            self.records.append(PivotRecord((Block("qdd", name),), step, False, factor.value, (0, N)))
+            assert pivots is not None and body.along is not None
+            body.factor = factor = w.emit("pivot", (pivots,), (N, N))
+            self.records.append(PivotRecord((Block("qdd", name),), body.step, False, factor.value, (0, N)))
             w.at("shift", k)
-            shift = self.part(pivots, RESIDUAL)
+            body.shift = self.part(pivots, RESIDUAL)
             if self.structure.armature[k]:
                 w.at("turned", k)
-                turned = self.part(pivots, (8, 8 + N))
+                body.turned = self.part(pivots, (8, 8 + N))
             if N < 6:
                 w.at("coupling", k)
-                coupling = self.part(pivots, (N, 6))
+                body.coupling = self.part(pivots, (N, 6))
             tau = w.input("tau", k, (N, 1))
-            effort = w.at("effort", k).sub(tau, w.mul(w.input("H", k, (N, 6)), force))
-            y = w.at("y", k).forward(factor, effort)
+            effort = w.at("effort", k).sub(tau, w.mul(w.input("H", k, (N, 6)), body.force))
+            body.y = w.at("y", k).forward(factor, effort)
             w.at("passed", k)
-            held = w.mul(w.t(turned), y) if turned is not None else effort
-            force = w.add(force, w.mul(along, held))
-            force = w.add(force, w.mul(across, w.mul(w.t(coupling), y)))
-        G = residual = weight = None
-        if N < 6 or turned is not None:
+            held = w.mul(w.t(body.turned), body.y) if body.turned is not None else effort
+            force = w.add(body.force, w.mul(body.along, held))
+            body.force = w.add(force, w.mul(body.across, w.mul(w.t(body.coupling), body.y)))
+        if N < 6 or body.turned is not None:
             rest = w.at("left", k).rows(rows, N, None)
             w.at("G", k)
-            G = w.mul(self.part(rest, (N, 6)), w.t(across)) if N < 6 else None
-            if turned is not None:
-                G = w.add(G, w.mul(self.part(rest, (8, 8 + N)), w.t(along)))
+            body.rows = w.mul(self.part(rest, (N, 6)), w.t(body.across)) if N < 6 else None
+            if body.turned is not None:
+                body.rows = w.add(body.rows, w.mul(self.part(rest, (8, 8 + N)), w.t(body.along)))
             w.at("z", k)
-            residual, weight = self.part(rest, RESIDUAL), self.part(rest, WEIGHT)
-        return _Body(
-            step, basis, along, across, factor, y, coupling, shift, turned, G, residual, weight, force
-        )
+            body.residual, body.weight = self.part(rest, RESIDUAL), self.part(rest, WEIGHT)
 
     def solve(self, k: int) -> None:
         """A body's accelerations from its parent's, and the force that they require."""

@@ -241,7 +241,8 @@ def backward_error(system: System, entries: Entries, x: Unknowns, digits: Any = 
     if digits is not None:
         entries = Entries(*(np.asarray(array, digits) for array in entries))
         x = Unknowns(*(np.asarray(part, digits) for part in x))
-    left, sizes = _left(system, entries, x), Entries(*map(np.abs, entries))
+    sizes = Entries(*map(np.abs, entries))
+    left = [_balls(np.abs(part), "abs_upper") for part in rows_of(system, entries, x, -1)]
     size = [_balls(part, "abs_lower") for part in rows_of(system, sizes, Unknowns(*map(np.abs, x)), 1)]
     worst = 0.0
     for r, s in zip(left, size, strict=True):
@@ -250,10 +251,6 @@ def backward_error(system: System, entries: Entries, x: Unknowns, digits: Any = 
         worst = max(worst, float(np.max(r[kept] / s[kept], initial=0)))
         worst = np.inf if (r[~kept] > 0).any() else worst
     return BackwardError(_normwise(system, sizes, x, left), worst)
-
-
-def _left(system: System, entries: Entries, x: Unknowns) -> list[NDArray[Any]]:
-    return [_balls(np.abs(part), "abs_upper") for part in rows_of(system, entries, x, -1)]
 
 
 def _normwise(system: System, sizes: Entries, x: Unknowns, left: list[NDArray[Any]]) -> float:

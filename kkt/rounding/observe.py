@@ -103,11 +103,7 @@ class Watch:
         self.shadow: Shadow | None = shadow_of(format, self.v) if shadow else None
 
     def __iter__(self) -> Iterator[Operations]:
-        columns: list[NDArray[Any]] = [
-            np.zeros(self.room, dtype=np.int64),
-            np.zeros(self.room),
-            np.zeros(self.room),
-        ]
+        columns: list[NDArray[Any]] = [np.zeros(self.room, dtype=of) for of in (np.int64, float, float)]
         zero = np.zeros(self.room if self.residues is not None else 0, dtype=np.int8)
         for at, chunk, x, y, r in watched(self.tape, self.runner, self.v, self.room):
             here = [column[: len(chunk)] for column in columns]
@@ -187,11 +183,9 @@ class Observation:
         """|value - shadow| and |shadow| at signed slots; needs a shadow."""
         if self.shadow is None:
             raise FormatError("trace", "ran without a shadow", "ask for it with shadow=True")
-        return self.shadow.distances(self._at(slots), slots)
-
-    def _at(self, slots: NDArray[np.int64]) -> NDArray[Any]:
         with precision(self.ball_bits):
-            return signed(self.v, slots)
+            values = signed(self.v, slots)
+        return self.shadow.distances(values, slots)
 
     @cached_property
     def answer(self) -> tuple[dict[Block, NDArray[Any]], dict[int, NDArray[Any]]]:

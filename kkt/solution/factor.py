@@ -353,7 +353,7 @@ def _symbolic(system: System | Matrix, order: OrderLike) -> Symbolic:
     structurally_singular(tape, system)
     right, found = np.zeros((2, system.size), dtype=np.int64)
     for number, (block, where) in enumerate((b, system.blocks[b]) for b in at):
-        right[where], found[where] = tape.inputs.other(number)[:, 0], tape.columns[0][block][:, 0]
+        right[where], found[where] = tape.inputs.others[number][:, 0], tape.columns[0][block][:, 0]
     return _arranged(tape, tracer, unknowns, right, found)
 
 
@@ -364,7 +364,7 @@ def _of_matrix(system: Matrix, chosen: Plan) -> Symbolic:
     tape = lowered(program, system.inputs(tracer), system.plans)
     right, count = np.zeros(system.size, dtype=np.int64), len(system.given)
     for number, rows in enumerate(system.rows):
-        right[rows] = tape.inputs.other(count + number)[:, 0]
+        right[rows] = tape.inputs.others[count + number][:, 0]
     unknowns = np.concatenate([system.rows[k] for k in chosen.graph.member[chosen.blocks].tolist()])
     return _arranged(tape, tracer, unknowns, right, system.slots(tape))
 

@@ -185,14 +185,13 @@ def _refused(plan: Plan, position: int) -> OrderError:
         return OrderError(where, f"pivot {body!r} {zero}", remedy)
     if graph.kind[number] == LAM:
         tied = graph.structure.tied(body)[0]
-    force = "fJ" if plan.graph.split else "f"
+    first = f"eliminate {Block('pdd', tied)}"
     remedy = {
-        QDD: f"eliminate {Block('pdd', body)} and {Block(force, body)} first, or bracket all three",
-        F: f"eliminate {Block('pdd', body)} first, or bracket the two",
-        FJ: f"eliminate {Block('pdd', body)} first",
-        FC: f"eliminate {Block('pdd', body)} first",
-        LAM: f"eliminate {Block('pdd', tied)} and the joints of its loop first, or leave it out, "
-        "and it comes last",
+        QDD: f"{first} and {Block('fJ' if graph.split else 'f', body)} first, or bracket all three",
+        F: f"{first} first, or bracket the two",
+        FJ: f"{first} first",
+        FC: f"{first} first",
+        LAM: f"{first} and the joints of its loop first, or leave it out, and it comes last",
         PDD: "",
     }[int(graph.kind[number])]
     return OrderError(where, f"pivot {block} {zero}", remedy)

@@ -109,14 +109,11 @@ class InputSlots:
         given = (int(slots.max(initial=1)) for slots in self.given.values())
         return max([self._after + len(self.integers), *(last + 1 for last in given)])
 
-    def other(self, number: int) -> Scalars:
-        """Slots of one block that is not in (4)."""
-        first, last = self._others[number : number + 2]
-        return self.given["beside"][first:last].reshape(self.beside[number].shape)
-
     @cached_property
-    def _others(self) -> NDArray[np.int64]:
-        return np.cumsum([0, *(block.size for block in self.beside)])
+    def others(self) -> list[Scalars]:
+        """Slots of each block that is not in (4)."""
+        parts = np.split(self.given["beside"], np.cumsum([block.size for block in self.beside]))
+        return [part.reshape(block.shape) for part, block in zip(parts[:-1], self.beside, strict=True)]
 
     def pivot_rows(self, k: int) -> tuple[int, ...]:
         """Rows of S_k that the split of forces solves for: large pivots, in a stable order.
@@ -155,7 +152,7 @@ class InputSlots:
 
     def block(self, letter: str, k: int) -> Scalars:
         if letter == "beside":
-            return self.other(k)
+            return self.others[k]
         if letter == "H":
             return self.slots("S")[self.freedoms_of(k)]
         if letter == "G":

@@ -134,7 +134,7 @@ def _template(
 
     ``present`` are the arguments that are no blocks of zeros.
     """
-    whole, local, start = _local(np.frombuffer(b"".join([x for _, x in blocks]), np.int8), 2), [], 2
+    whole, local, start = _local(np.frombuffer(b"".join([x for _, x in blocks]), np.int8)), [], 2
     for (rows, columns), _ in blocks:
         local.append(whole[start - 2 : start - 2 + rows * columns].reshape(rows, columns))
         start += rows * columns
@@ -158,10 +158,10 @@ def _table(size: int) -> kernels.Table:
     return kernels.Table(np.full((size, 2), -1), np.zeros(size, dtype=np.int64), np.full((size, 3), -1))
 
 
-def _local(codes: NDArray[np.int8], start: int) -> Scalars:
-    """A pattern as signed scalars, whose slots follow each other."""
+def _local(codes: NDArray[np.int8]) -> Scalars:
+    """A pattern as signed scalars, whose slots follow each other from 2 on."""
     whole = codes.astype(np.int64)
-    slots = start + np.arange(codes.size).reshape(codes.shape)
+    slots = 2 + np.arange(codes.size).reshape(codes.shape)
     return np.where(np.abs(whole) <= 1, whole, np.sign(whole) * slots)
 
 
@@ -389,7 +389,7 @@ class Patterns:
     def _meet_large(self, i: Instruction) -> list[int]:
         (ref,) = i.args
         assert ref is not None
-        A = np.tril(_local(self.known.codes[self.known.variant(self.pattern, ref)], 2))
+        A = np.tril(_local(self.known.codes[self.known.variant(self.pattern, ref)]))
         place = 2 + A.size + np.arange(A.size).reshape(A.shape)
         gain, counts = self.program.gain, [0] * len(A)
         for k, op, *_ in large_factor(A, place, place + A.size, 2 + 3 * A.size, gain):

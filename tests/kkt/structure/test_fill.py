@@ -138,11 +138,6 @@ def test_every_order_fills_what_the_oracle_fills(order, shape):
 # -- random orders ------------------------------------------------------------------------------
 
 
-def named(shape):
-    """The structure of a drawn tree."""
-    return structure(np.array(shape, dtype=np.int64))
-
-
 @pytest.mark.product
 def test_any_order_agrees_with_the_oracle_or_is_refused_with_it():
     refused = []
@@ -150,7 +145,7 @@ def test_any_order_agrees_with_the_oracle_or_is_refused_with_it():
     @given(data=st.data())
     @settings(max_examples=150)
     def every_order(data):
-        of = named(data.draw(shapes(7, roots=False)))
+        of = structure(data.draw(shapes(7, roots=False)))
         groups = data.draw(st.one_of(brackets(of.names), scrambled(of.names)))
         try:
             Oracle(groups, of)
