@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import order as room
-from ..base.errors import OrderError, close_names
+from ..base.errors import OrderError, nearest
 from ..base.foreign import foreign, unfit
 from ..base.shown import Shown
 from ..matrix.blocks import FC, FJ, LAM, LINKS, PDD, QDD, Block, F, Partition, Structure, require_structure
@@ -192,10 +192,13 @@ def as_sequence(order: Any, structure: Structure) -> PivotSequence:
             raise error if error.why.subject else type(error)(where, error.why) from None
         if isinstance(returned, PivotSequence):
             return replace(returned, name=name) if returned.name == "order" else returned
-        groups = [*returned] if isinstance(returned, Iterable) else None
-        if groups is None or not all(isinstance(group, Iterable) for group in groups):
-            wanted = "return a list of groups, each a list of blocks such as ('pdd', body)"
+        wanted = "return a list of groups, each a list of blocks such as ('pdd', body)"
+        if not isinstance(returned, Iterable):
             raise OrderError(where, f"returns {type(returned).__name__}", wanted)
+        groups = [*returned]
+        for step, group in enumerate(groups, start=1):
+            if not isinstance(group, Iterable):
+                raise OrderError(where, f"step {step} is {group!r}", wanted)
         groups = [[*group] for group in groups]
     return PivotSequence(groups, name, order.source, order.rules, order.links, order.composites)
 
@@ -440,7 +443,7 @@ def _unknown_block(entry: Any, structure: Structure) -> tuple[str, str]:
     """What is wrong with what stands for a block, and what would be right."""
     if isinstance(structure, Partition):
         name = entry[1] if isinstance(entry, tuple) and len(entry) == 2 and entry[0] == "x" else entry
-        return f"names the unknown block {name!r}", _hint(name, structure.names)
+        return f"names the unknown block {name!r}", nearest(str(name), map(str, structure.names))
     if isinstance(entry, str) and entry in structure.kinds:
         pair = f"({entry!r}, body)"
         return (
@@ -453,12 +456,8 @@ def _unknown_block(entry: Any, structure: Structure) -> tuple[str, str]:
     if kind not in structure.kinds:
         return f"names kind {kind!r}", f"use {', '.join(structure.kinds)}"
     members = _places(structure, structure.kinds.index(kind))
-    return f"names the unknown {'loop' if kind == 'lam' else 'body'} {body!r}", _hint(body, members)
-
-
-def _hint(name: Any, names: Iterable[Hashable]) -> str:
-    near = close_names(str(name), map(str, names))
-    return f"nearest: {', '.join(near)}" if near else ""
+    remedy = nearest(str(body), map(str, members)) if members else "there are none"
+    return f"names the unknown {'loop' if kind == 'lam' else 'body'} {body!r}", remedy
 
 
 def check_complete(blocks: NDArray[np.int64], group: NDArray[np.int64], graph: BlockGraph, name: str) -> None:

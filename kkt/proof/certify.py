@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
-from ..base.errors import CertificationError, SingularError
+from ..base.errors import CertificationError, FormatError, SingularError
 from ..base.shown import Shown
 from ..matrix.blocks import Block
 from ..matrix.entries import UNIT, Entries, assemble, size_of, weight_of
@@ -168,7 +168,8 @@ def certify(
     joint or a loop: such a row carries nothing.  The data are the model's doubles, or with
     ``rounded_to`` (a floating-point format) the entries of (4) rounded to that format.  ``order``
     may be a traced one; None is leaf to root (articulated body).  Raises
-    CertificationError, naming the pivot, where no precision suffices.
+    CertificationError, naming the pivot, where no precision suffices, and FormatError for a
+    ``rounded_to`` that rounds no data: fractions, mpmath numbers and balls.
 
     It takes the order's operations, once for each time that the bits are doubled; the bits that are
     needed grow with the digits and with the depth of the tree: O(n^2) for a chain of n bodies.
@@ -184,6 +185,8 @@ def certify(
     if not whole or not 1 <= digits <= MOST_DIGITS:
         where = f"{digits!r} certified digits"
         raise CertificationError(where, "is no number of digits", f"ask for 1 to {MOST_DIGITS}")
+    if rounded_to is not None and (chosen := get_format(rounded_to)).from_model:
+        raise FormatError(f"format {chosen.name!r}", "rounds no data of (4)", "leave rounded_to out")
     tape = own.traced(order) if own else tape_for(system, order)
     wanted, precisions = bits_for(digits, 0 if own else int(system.structure.depth.max(initial=0)))
     blocks: tuple[Block, ...] = (Block("x", "all"),)

@@ -66,7 +66,8 @@ def solved(system: System, tape: Tape, format: Format, rhs: ArrayLike) -> Column
     ]
     told = worth(system, longer, format, parts, given.numbers)
     values = np.empty(B.shape, dtype=told.parts[0].dtype)
-    values[moves], values[~moves] = (part.reshape(-1, B.shape[1]) for part in told.parts)
+    for rows, part in zip((moves, ~moves), told.parts, strict=True):
+        values[rows] = part.reshape(values[rows].shape)
     return Columns(
         values=values,
         error_estimate=told.error,

@@ -184,7 +184,7 @@ REFUSED = {
     # -- orders
     "name a function of it, as in mine.py:FUNCTION": lambda: orderings.get("mine.py"),
     "'abm': does not leave all qdd": lambda: kkt.joint_space_inertia(SYSTEM, ABM),
-    "unknown body 'j22'; nearest: j2": lambda: kkt.eliminate(SYSTEM, [[("pdd", "j22")]]),
+    "unknown body 'j22'; did you mean j2?": lambda: kkt.eliminate(SYSTEM, [[("pdd", "j22")]]),
     "order 3: its name is no text; give it another": lambda: kkt.PivotSequence([], name=3),
     "order 'order': rules are {}; give kkt.Rules": lambda: kkt.PivotSequence([], rules={}),
     "operation 'input': has no meaning in what this program is read in": lambda: BlockReader().read(
@@ -235,6 +235,7 @@ REFUSED = {
         )
         for x in (0, 1_000_001, 2.5)
     },
+    "format 'mp:5': rounds no data of (4); leave": lambda: kkt.certify(SYSTEM, 9, rounded_to="mp:5"),
     # -- forms that papers have
     "serial chains": lambda: joint_accelerations(kkt.build(kkt.star(3))),
     "is no chain of joints with one freedom": lambda: lagrangian(kkt.build(kkt.star(3))),

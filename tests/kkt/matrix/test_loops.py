@@ -140,7 +140,7 @@ def test_before_that_they_are_refused_with_the_joints_that_are_missing():
 @pytest.mark.parametrize(
     ("groups", "told"),
     [
-        ([[("lam", "pn")]], r"names the unknown loop 'pn'; nearest: pin"),
+        ([[("lam", "pn")]], r"names the unknown loop 'pn'; did you mean pin"),
         ([[("lam", "pin")], [("lam", "pin")]], r"eliminates lam_pin twice"),
     ],
 )

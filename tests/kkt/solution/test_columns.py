@@ -61,6 +61,7 @@ def test_all_orders_solve_for_them_and_give_the_joint_space_inverse(mixed, name)
     exact = np.linalg.solve(system.matrix.toarray(), B)
     assert np.abs(found.values - exact).max() <= 1e-12 * np.abs(exact).max()
     assert not found.values[:, 1].any()
+    assert kkt.eliminate(system, orderings.get(name), rhs=B[:, :0]).columns.values.shape == (system.size, 0)
     assert np.count_nonzero(found.values) <= found.nonzeros < found.values.size
     inverse = kkt.joint_space_inverse(mixed, orderings.get(name)).values
     M = kkt.joint_space_inertia(mixed, orderings.get("crbm"))
