@@ -25,7 +25,7 @@ def rooted(system: System, body: Hashable) -> System:
     """Equation (4) of a floating robot in one state, with ``body`` as its root.
 
     Joints are general ones, as of :func:`kkt.aligned`, and bodies keep their frames.  Raises ModelError
-    for a body that hangs on none that floats.
+    for a body that hangs on none that floats freely, without armature.
 
     >>> from pivotree.analysis.check.rooted import rooted
     >>> system = pt.build(pt.quadruped())
@@ -37,10 +37,11 @@ def rooted(system: System, body: Hashable) -> System:
     while s.parent[up[-1]] >= 0:
         up.append(int(s.parent[up[-1]]))
     *_, root = up
-    if s.S[root].shape[1] != 6:
-        raise ModelError(f"body {body!r}", "its root does not float, so that no other body can be the root")
+    if not _free(system, root):
+        raise ModelError(f"body {body!r}", "its root does not float freely, so that no other can be the root")
     eyes = np.broadcast_to(np.eye(3), (len(s.names), 3, 3))
-    tree = in_frames(system, eyes, tidy=False).graph.copy()
+    written = in_frames(system, eyes, tidy=False)
+    tree = written.graph.copy()
     own = [slice(*ends) for ends in pairwise(s.S.offset.tolist())]
     rates = {name: s.qd[own[k]] for k, name in enumerate(s.names)}
     efforts = {name: system.entries.tau[own[k]] for k, name in enumerate(s.names)}
@@ -61,7 +62,7 @@ def rooted(system: System, body: Hashable) -> System:
     rates[body], efforts[body] = v, np.zeros(6)
     names = compile_tree(tree).names
     qd, tau = (np.concatenate([given[name] for name in names]) for given in (rates, efforts))
-    return build(tree, np.zeros(len(qd)), qd, tau)
+    return build(tree, np.zeros(len(qd)), qd, tau, loops=written.loops)
 
 
 def other_roots(system: System) -> list[Hashable]:
@@ -83,4 +84,10 @@ def no_other(system: System) -> str:
 
 def _floats(system: System) -> bool:
     first, *more = np.flatnonzero(system.state.parent < 0).tolist()
-    return not more and system.state.S[first].shape[1] == 6
+    return not more and _free(system, first)
+
+
+def _free(system: System, root: int) -> bool:
+    """Whether nothing holds a root: six freedoms without a rotor, or a damper of an implicit step."""
+    rotors = system.entries.A[system.tree.freedoms_of(root)]
+    return system.state.S[root].shape[1] == 6 and not rotors.any()

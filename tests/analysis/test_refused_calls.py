@@ -135,7 +135,7 @@ REFUSED = {
     "figure: has 0 pictures and 0 captions; give one": lambda: figures.compare_orders([]),
     "equal forms: no order is given; name two": lambda: equal_forms(TREE, []),
     "tree: a networkx.DiGraph is expected, not Matrix": lambda: simulate(BLOCKS),
-    "its root does not float, so that no other body": lambda: rooted(SYSTEM, "j2"),
+    "its root does not float freely, so that no other": lambda: rooted(SYSTEM, "j2"),
     # -- the explorer
     "order 'mine': has composites of ten numbers": (
         lambda: explorer_data(SYSTEM, "chain:3", [MINE], ["float32"])

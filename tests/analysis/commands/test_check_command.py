@@ -92,6 +92,16 @@ def test_another_root_mends_a_robot_that_is_written_from_a_light_body_on():
     assert other_roots(light) == ["trunk"] and not other_roots(own) and found(states=20, digits=3.0).root
 
 
+def test_another_root_keeps_loops_and_a_base_with_a_rotor_has_none():
+    tree = kkt.quadruped()
+    own = kkt.build(tree, loops=[kkt.contact("front_left_shank", (0.0, 0.0, -0.2))])
+    before, after = (kkt.eliminate(s, orderings.get("abm")) for s in (own, rooted(own, "front_left_shank")))
+    assert np.allclose(before.lam, after.lam, rtol=1e-9) and not np.allclose(before.lam, 0.0)
+    tree.nodes["trunk"]["armature"] = 0.1
+    with pytest.raises(kkt.ModelError, match="does not float freely"):
+        rooted(kkt.build(tree), "front_left_shank")
+
+
 def test_the_page_s_commands_are_commands_and_its_words_follow_the_digits():
     for asked, words in ((3.0, ": enough for 3 "), (6.9, ": not enough for"), (4.5, "but not in Newton")):
         parts = list(page(found(states=20, digits=asked), "its own", "worst.json"))
