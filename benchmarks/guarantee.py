@@ -212,8 +212,7 @@ def survives(arm: Exact, q: np.ndarray, width: float) -> bool:
         pivots = arm.run(angles, still, still)[1]
     except kkt.SingularError:
         return False
-    joints = arm.tape.pivot_places[0]
-    return all(float(d.lower()) > 0.0 for i in joints for d in pivots[i].ravel())
+    return all(float(d.lower()) > 0.0 for d in np.concatenate([*pivots.values()]))
 
 
 if __name__ == "__main__":

@@ -261,7 +261,7 @@ def pivot_errors(order: TracedOrder, values: NDArray[Any], chosen: Format) -> Fl
     True
     """
     values = chosen.cast(values)
-    slots = order.tape.pivot_places[2]
+    slots = order.tape.pivot_slots
     with np.errstate(all="ignore"):
         (found,) = order.found(chosen, values, slots)
         (exact,) = order.found(get_format("dd"), np.asarray(values, dtype=float), slots)

@@ -144,10 +144,9 @@ def where_lost(order: TracedOrder, system: System, chosen: Format, name: str) ->
     off = np.nan_to_num(off, nan=np.inf, posinf=np.inf)
     errors: dict[int, float] = {}
     blocks: dict[int, list[Block]] = {}
-    numbers, records, _ = tape.pivot_places
-    for number in numbers:
+    for number in tape.pivots:
         record = tape.program.pivots[number]
-        worst = float(np.max(off[records == number], initial=0.0))
+        worst = float(np.max(off[tape.pivot_records == number], initial=0.0))
         errors[record.step] = max(errors.get(record.step, 0.0), worst)
         blocks.setdefault(record.step, []).extend(record.blocks)
     steps = [verdict.PivotError(s + 1, tuple(blocks[s]), errors[s]) for s in sorted(errors)]

@@ -163,7 +163,7 @@ def said(
     """Of each of m answers of a tape in a format of floats.
 
     ``errors`` (m,) are those of qdd, ``left`` (m,) normwise backward errors in (4), ``pivots``
-    (m, P) those of ``tape.pivot_places``; ``longer`` gives them in twice the digits for the answers
+    (m, P) those of ``tape.pivot_slots``; ``longer`` gives them in twice the digits for the answers
     that are named to it, pairs high + low i of double-double among them.
     """
     most = bound(chosen.unit)
@@ -182,9 +182,9 @@ def said(
 
 
 def blocks_of(tape: Tape, pivots: NDArray[Any]) -> dict[int, NDArray[Any]]:
-    """Pivots (P,) of ``tape.pivot_places`` by their records."""
-    ends = np.cumsum([tape.pivots[i].size for i in tape.pivot_places[0]])
-    return dict(zip(tape.pivot_places[0], np.split(pivots, ends[:-1]), strict=False))
+    """Pivots (P,) of ``tape.pivot_slots`` by their records."""
+    ends = np.cumsum([len(slots) for slots in tape.pivots.values()])
+    return dict(zip(tape.pivots, np.split(pivots, ends[:-1]), strict=False))
 
 
 class Answers(NamedTuple):
@@ -220,7 +220,7 @@ class TracedOrder:
             first = np.zeros_like(matrices[0])  # qdd_i in row i, and nothing beside it
             first[:, :1] = self.qdd[:, None]
             self.answer = np.stack([first, *matrices]).reshape(len(matrices) + 1, first.size)
-        self.wanted: tuple[Any, ...] = (qdd, tape.pivot_places[2], pdd.ravel(), f.ravel(), lam)
+        self.wanted: tuple[Any, ...] = (qdd, tape.pivot_slots, pdd.ravel(), f.ravel(), lam)
         slots = [np.asarray(tape.inputs.slots(letter)) for letter in LETTERS]
         slots[0] = np.triu(slots[0])  # M is symmetric
         if quantity == "derivatives":

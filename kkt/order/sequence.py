@@ -468,9 +468,9 @@ def check_complete(blocks: NDArray[np.int64], group: NDArray[np.int64], graph: B
         step = int(group[np.flatnonzero(blocks == twice)[1]]) + 1
         what = f"eliminates {graph.block(twice)} twice, again at step {step}"
         raise OrderError(where, what, "name every block once")
-    foreign = np.flatnonzero((times > 0) & (graph.size == 0))
-    if foreign.size:
-        what = f"names {graph.block(int(foreign[0]))} beside split forces"
+    absent = np.flatnonzero((times > 0) & (graph.size == 0))
+    if absent.size:
+        what = f"names {graph.block(int(absent[0]))} beside split forces"
         raise OrderError(where, what, "use fJ and fC for every body, or f for every body")
     missing = np.flatnonzero((times == 0) & (graph.size > 0))
     if missing.size:

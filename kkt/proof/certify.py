@@ -245,7 +245,7 @@ def _solve(
     except SingularError as error:
         return {}, str(error)
     least: tuple[float, Block | None] = (float("inf"), None)
-    for i, values in sorted(pivots.items()):
+    for i, values in pivots.items():
         block = tape.program.pivots[i].blocks[0]
         if any(0 in d or not d.is_finite() for d in values):
             return {}, f"pivot {block} cannot be told from zero"

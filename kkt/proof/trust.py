@@ -194,10 +194,7 @@ class Longer:
 
     def against(self, tape: Tape, pivots: Mapping[int, Any], chosen: Format) -> Lost | None:
         """The first pivot that is zero for the format, or else the one that is farthest off."""
-        none = np.zeros(0)
-        own, off, exact = self.apart(
-            np.concatenate([none, *(np.ravel(pivots[i]) for i in tape.pivot_places[0])]), self.pivots
-        )
+        own, off, exact = self.apart(np.concatenate([np.zeros(0), *pivots.values()]), self.pivots)
         if not len(own):
             return None
         with np.errstate(all="ignore"):
@@ -205,7 +202,7 @@ class Longer:
             apart = np.nan_to_num(np.where(size > 0.0, off / size, 0.0), nan=np.inf)
         wrong = apart >= NO_BIT
         at = int(np.argmax(wrong) if wrong.any() else np.argmax(apart))
-        return Lost(int(tape.pivot_places[1][at]), own[at], exact[at], float(apart[at]))
+        return Lost(int(tape.pivot_records[at]), own[at], exact[at], float(apart[at]))
 
     def error(self, qdd: NDArray[Any], least: float = 0.0) -> float:
         """max |qdd - this| / max |this|: the error of qdd in a format, to one digit.
@@ -282,7 +279,7 @@ def of_slots(system: System, tape: Tape, v: NDArray[Any], more: Slots = None) ->
 
     own = tape.unknowns(system)
     wanted = None if more is None else values(more)
-    return Longer(values(tape.pivot_places[2]), values(own.qdd), lam=values(own.lam), more=wanted)
+    return Longer(values(tape.pivot_slots), values(own.qdd), lam=values(own.lam), more=wanted)
 
 
 def _in_balls(
@@ -297,7 +294,7 @@ def _in_balls(
                 exact = as_balls(entries, chosen)
             data = {letter: each(ball_of, values) for letter, values in given.items()}
             v = run(tape, exact, flint.arb, data)[2]
-            pivots, qdd, lam = (signed(v, slots) for slots in (tape.pivot_places[2], own.qdd, own.lam))
+            pivots, qdd, lam = (signed(v, slots) for slots in (tape.pivot_slots, own.qdd, own.lam))
             wanted = None if more is None else signed(v, more)
             found = Longer(pivots, qdd, bits, lam, wanted)
             if _narrow(qdd if wanted is None else wanted, chosen.unit):

@@ -79,7 +79,7 @@ class Watch:
         self.bits: int = bits
         self.residues: NDArray[np.int64] | None = residues
         self.arrays: bool = format.on_arrays  # else numbers are objects
-        self.read: Callable[[Any], Any] | None = None  # takes objects apart
+        self.read: Any = None  # takes objects apart, by a function of :mod:`kkt.arithmetic.parts`
         if self.arrays:
             number = None
             self.runner: Runner = format.runner(tape)
@@ -171,12 +171,11 @@ class Observation:
         Raises FormatError without a shadow.
         """
         errors = np.zeros(self.tape.program.groups)
-        _, records, slots = self.tape.pivot_places
-        off, size = self.distances(slots)
+        off, size = self.distances(self.tape.pivot_slots)
         with np.errstate(all="ignore"):
             apart = np.where(off == 0.0, 0.0, off / size)
         steps = np.array([record.step for record in self.tape.program.pivots], dtype=np.int64)
-        np.maximum.at(errors, steps[records], np.nan_to_num(apart, nan=np.inf, posinf=np.inf))
+        np.maximum.at(errors, steps[self.tape.pivot_records], np.nan_to_num(apart, nan=np.inf, posinf=np.inf))
         return errors
 
     def distances(self, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:

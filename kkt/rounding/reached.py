@@ -104,7 +104,7 @@ def _of_objects(
     bits: int,
 ) -> tuple[Linearised, Floats, Floats]:
     """A run in numbers of any type, and its joints' distances to a run in more digits, and sizes."""
-    from ..arithmetic.parts import linearise_objects, of_any
+    from ..arithmetic.parts import linearise_objects
 
     seen = Watch(tape, entries, format, True, number=number, bits=bits)
     (errors, slopes), bent = room(tape), 0
@@ -112,7 +112,7 @@ def _of_objects(
         op, k = piece.chunk.op, int(np.count_nonzero(piece.chunk.op > 1))
         columns = (piece.x.tolist(), piece.y.tolist(), piece.r.tolist())
         here = errors[piece.at : piece.at + len(op)], slopes[bent : bent + k]
-        linearise_objects(seen.read or of_any, round(-seen.log_unit), op, *columns, *here)
+        linearise_objects(seen.read, round(-seen.log_unit), op, *columns, *here)
         settled.add(piece.at, piece.chunk, piece.size if format.relative else np.ones(len(op)), *here)
         bent += k
     assert seen.shadow is not None

@@ -262,7 +262,7 @@ def _by_tape(system: System, chosen: Plan) -> LargeSolution:
         system.plans[key] = tape, rows
 
     v = played(tape, DOUBLE.runner(tape), started(tape, system.entries, DOUBLE))
-    pivots = signed(v, tape.pivot_places[2])
+    pivots = signed(v, tape.pivot_slots)
     if np.isfinite(pivots).all() and pivots.all():
         found = LargeSolution(system, signed(v, rows.qdd), signed(v, rows.pdd), signed(v, rows.f))
         if _looked_at(system, found)[0]:

@@ -346,7 +346,7 @@ def _error_and_lost_pivot(
     carrier = get_format(longer_name(chosen))
     given = {"beside": carrier.cast(np.asarray(data, dtype=float))}
     v = played(tape, carrier.runner(tape), started(tape, NONE, carrier, given))
-    high, own = (signed(v, here) for here in (tape.pivot_places[2], slots))
+    high, own = (signed(v, here) for here in (tape.pivot_slots, slots))
     longer = Longer((high.real, high.imag), (own.real, own.imag))
     lost = longer.against(tape, pivots, chosen)
     if lost is None or not lost.zero:

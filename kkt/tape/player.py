@@ -57,8 +57,8 @@ def answered(tape: Tape, v: Values) -> tuple[dict[Block, NDArray[Any]], dict[int
         solution[block] = values[at : at + len(slots)]
         at += len(slots)
     for i, slots in tape.pivots.items():
-        pivots[i] = values[at : at + slots.size].reshape(slots.shape)
-        at += slots.size
+        pivots[i] = values[at : at + len(slots)]
+        at += len(slots)
     return solution, pivots
 
 
@@ -182,11 +182,10 @@ def number_of(chosen: Format) -> Callable[[float], Any]:
 
 
 def first_bad(tape: Tape, pivots: dict[int, NDArray[Any]]) -> str | None:
-    records = tape.pivot_places[0]
-    every = np.concatenate([np.zeros(0), *(pivots[i].ravel() for i in records)])
+    every = np.concatenate([np.zeros(0), *pivots.values()])
     if np.isfinite(every).all() and every.all():
         return None
-    for i, d in sorted(pivots.items()):
+    for i, d in pivots.items():
         if not np.isfinite(d).all() or (d == 0).any():
             record = tape.program.pivots[i]
             what = "zero" if np.isfinite(d).all() else "not a number"

@@ -42,7 +42,7 @@ class Tape(Shown):
     inputs: InputSlots
     slots: int  # length of the value array
     solution: dict[Block, Scalars]  # unknowns of every block
-    pivots: dict[int, Scalars]  # number of the pivot record -> its d's
+    pivots: dict[int, Scalars]  # number of the pivot record -> its d's, record after record
     inertia: Scalars | None  # joint-space inertia
     played: int  # operations that qdd needs, as they are played
     first: NDArray[np.int64]  # (instructions + 1,) operations before each instruction, and in all
@@ -70,22 +70,21 @@ class Tape(Shown):
     @cached_property
     def found(self) -> Scalars:
         """Signed slots of all unknowns, first columns block by block, and of all pivots."""
-        none = np.zeros(0, dtype=np.int64)
-        unknowns = (slots[:, 0] for slots in self.solution.values())
-        return np.concatenate([none, *unknowns, *map(np.ravel, self.pivots.values())])
+        return np.concatenate([*(slots[:, 0] for slots in self.solution.values()), self.pivot_slots])
 
     def unknowns(self, system: System) -> Unknowns:
         """Signed slots of all unknowns, bodies in the tree's order."""
         return Unknowns.of(system, {b: x[:, 0] for b, x in self.solution.items()}, np.int64)
 
     @cached_property
-    def pivot_places(self) -> tuple[list[int], NDArray[np.int64], Scalars]:
-        """Records with pivots in their order; of all pivots, one after another, record and slot."""
-        records = sorted(self.pivots)
-        none = np.zeros(0, dtype=np.int64)
-        slots = np.concatenate([none, *(self.pivots[i].ravel() for i in records)])
-        sizes = np.array([self.pivots[i].size for i in records], dtype=np.int64)
-        return records, np.repeat(np.array(records, dtype=np.int64), sizes), slots
+    def pivot_slots(self) -> Scalars:
+        """(P,) signed slots of all pivots, record after record."""
+        return np.concatenate([np.zeros(0, dtype=np.int64), *self.pivots.values()])
+
+    @cached_property
+    def pivot_records(self) -> NDArray[np.int64]:
+        """(P,) the record of each."""
+        return np.array([i for i, slots in self.pivots.items() for _ in slots], dtype=np.int64)
 
     def on_diagonal(self, first: int, last: int) -> NDArray[np.bool_]:
         """(last - first,) which of these operations make or use the diagonal blocks D_k."""

@@ -138,7 +138,7 @@ def structurally_singular(tape: Tape, system: System) -> None:
     for number, slot in tape.inputs.whole.items():
         v[slot] = number
     played(tape, InResidues(), v)
-    for number, slots in sorted(tape.pivots.items()):
+    for number, slots in tape.pivots.items():
         if (v[np.abs(slots)] == 0).any():
             record = tape.program.pivots[number]
             if record.blocks[0].kind != "lam":

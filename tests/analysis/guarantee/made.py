@@ -106,7 +106,7 @@ class Made:
         given = {x: np.asarray(y, dtype=np.float32).astype(float) for x, y in given.items()}
         batch = one._replace(**given)
         values = get_format("float32").cast(self.order.values_of(batch))
-        slots = self.order.tape.pivot_places[2][-1:]
+        slots = self.order.tape.pivot_slots[-1:]
         (found,) = self.order.found(get_format("float32"), values, slots)
         (exact,) = self.order.found(get_format("dd"), np.asarray(values, dtype=float), slots)
         off = np.abs((np.asarray(found, dtype=float) - exact.real) - exact.imag)[:, 0]
