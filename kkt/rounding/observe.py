@@ -22,7 +22,6 @@ from ..arithmetic import shadows
 from ..arithmetic.formats import Chunk, Format, Runner, precision
 from ..arithmetic.objects import InObjects
 from ..arithmetic.shadows import Shadow, residue, shadow_of
-from ..base.errors import FormatError
 from ..matrix.blocks import Block
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System
@@ -56,12 +55,12 @@ class Operations(NamedTuple):
 class Watch:
     """One run of a tape in a number format, observed operation by operation.
 
-    With ``shadow`` a run in more digits (:func:`kkt.arithmetic.shadows.shadow_of`) goes beside it on
-    the data as the format rounds them, so that it shows only errors of the arithmetic.  ``residues``
-    are the data modulo a prime (:mod:`kkt.arithmetic.shadows`): with them, a result that is zero in
-    exact arithmetic counts as zero, whatever rounding makes of it.  ``number`` makes objects, and
-    ``bits`` is the precision of balls, 0 of others.  A watch is iterated once; then ``v`` and
-    ``shadow`` hold the last values of all slots.
+    A ``shadow``, a run in more digits (:func:`kkt.arithmetic.shadows.shadow_of`), goes beside it on the
+    data as the format rounds them, so that it shows only errors of the arithmetic.  ``residues`` are
+    the data modulo a prime (:mod:`kkt.arithmetic.shadows`): with them, a result that is zero in exact
+    arithmetic counts as zero, whatever rounding makes of it.  ``number`` makes objects, and ``bits``
+    is the precision of balls, 0 of others.  A watch is iterated once; then ``v`` and ``shadow`` hold
+    the last values of all slots.
     """
 
     def __init__(
@@ -69,7 +68,6 @@ class Watch:
         tape: Tape,
         entries: Entries,
         format: Format,
-        shadow: bool = False,
         *,
         residues: NDArray[np.int64] | None = None,
         number: Callable[[float], Any] | None = None,
@@ -100,7 +98,7 @@ class Watch:
             self.v: Values = started(tape, entries, number or format)
         self.room: int = min(PIECE if self.arrays else 1 << 13, tape.length)  # operations of a piece, at most
         self.largest: float = _largest(self.v)  # magnitude of the entries of (4)
-        self.shadow: Shadow | None = shadow_of(format, self.v) if shadow else None
+        self.shadow: Shadow = shadow_of(format, self.v)
 
     def __iter__(self) -> Iterator[Operations]:
         columns: list[NDArray[Any]] = [np.zeros(self.room, dtype=of) for of in (np.int64, float, float)]
@@ -108,8 +106,7 @@ class Watch:
         for at, chunk, x, y, r in watched(self.tape, self.runner, self.v, self.room):
             here = [column[: len(chunk)] for column in columns]
             cancelled, absorbed, _ = here
-            if self.shadow is not None:
-                self.shadow.follow(chunk)
+            self.shadow.follow(chunk)
             self.looked(chunk.op, x, y, r, *here)
             if self.residues is not None:
                 shadows.follow(chunk, self.residues, zero)
@@ -159,7 +156,7 @@ class Observation:
     v: Values  # (slots,) last values
     largest: float  # magnitude of the entries of (4)
     steps: Gathered  # by group of pivots, forward and backward
-    shadow: Shadow | None
+    shadow: Shadow
     log_unit: float  # log2 of the unit roundoff of what ran; -infinity where nothing is rounded
     ball_bits: int  # precision of a run in balls, 0 of others
 
@@ -168,7 +165,6 @@ class Observation:
         """(steps,) largest relative error of each step's pivots, against the shadow.
 
         The error is infinite for a pivot that is not a number, or that should be zero and is not.
-        Raises FormatError without a shadow.
         """
         errors = np.zeros(self.tape.program.groups)
         off, size = self.distances(self.tape.pivot_slots)
@@ -179,9 +175,7 @@ class Observation:
         return errors
 
     def distances(self, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """|value - shadow| and |shadow| at signed slots; needs a shadow."""
-        if self.shadow is None:
-            raise FormatError("trace", "ran without a shadow", "ask for it with shadow=True")
+        """|value - shadow| and |shadow| at signed slots."""
         with precision(self.ball_bits):
             values = signed(self.v, slots)
         return self.shadow.distances(values, slots)
@@ -193,17 +187,14 @@ class Observation:
             return answered(self.tape, self.v)
 
 
-def observe(
-    tape: Tape, entries: Entries, format: Format, shadow: bool = False, **options: Any
-) -> Observation:
+def observe(tape: Tape, entries: Entries, format: Format, **options: Any) -> Observation:
     """Run a tape in a number format and gather the bits that its operations cancel and absorb.
 
     ``entries`` are in float64, or in the number type of a format of objects
-    (:func:`kkt.rounding.observe.seen` finds them).  ``shadow`` and other options are those of
-    :class:`Watch`; with a shadow, errors of pivots are told too.  Beyond the tape's own memory this
-    takes that of one chunk and some numbers for each step.
+    (:func:`kkt.rounding.observe.seen` finds them); options are those of :class:`Watch`.  Beyond the
+    tape's own memory this takes that of one chunk and some numbers for each step.
     """
-    seen = Watch(tape, entries, format, shadow, **options)
+    seen = Watch(tape, entries, format, **options)
     count = tape.program.groups + 1  # the last one is for operations before the first step, which is -1
     operations, cancelled, zeros = (np.zeros(count, dtype=np.int64) for _ in range(3))
     absorbed, size = np.zeros(count), np.zeros(count)
@@ -232,7 +223,7 @@ def seen(system: System, tape: Tape, format: Format, bits: int = 0) -> Observati
     :func:`kkt.certify` where it is 0.
     """
     if format.on_arrays:
-        return observe(tape, system.entries, format, True)
+        return observe(tape, system.entries, format)
     if format.kind == "ball":
         from ..proof.certify import certify
 
@@ -240,7 +231,7 @@ def seen(system: System, tape: Tape, format: Format, bits: int = 0) -> Observati
     with precision(bits):
         number, entries = read_in(system, format)
         zeros = residues_of(system, tape) if format.kind in ("mp", "ball") else None
-        return observe(tape, entries, format, True, bits=bits, number=number, residues=zeros)
+        return observe(tape, entries, format, bits=bits, number=number, residues=zeros)
 
 
 def residues_of(system: System, tape: Tape) -> NDArray[np.int64]:

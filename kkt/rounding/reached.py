@@ -104,18 +104,17 @@ def _of_objects(
     bits: int,
 ) -> tuple[Linearised, Floats, Floats]:
     """A run in numbers of any type, and its joints' distances to a run in more digits, and sizes."""
-    from ..arithmetic.parts import linearise_objects
+    from ..arithmetic.parts import linearise_objects, of_any
 
-    seen = Watch(tape, entries, format, True, number=number, bits=bits)
+    seen = Watch(tape, entries, format, number=number, bits=bits)
     (errors, slopes), bent = room(tape), 0
     for piece in seen:
         op, k = piece.chunk.op, int(np.count_nonzero(piece.chunk.op > 1))
         columns = (piece.x.tolist(), piece.y.tolist(), piece.r.tolist())
         here = errors[piece.at : piece.at + len(op)], slopes[bent : bent + k]
-        linearise_objects(seen.read, round(-seen.log_unit), op, *columns, *here)
+        linearise_objects(seen.read or of_any, round(-seen.log_unit), op, *columns, *here)
         settled.add(piece.at, piece.chunk, piece.size if format.relative else np.ones(len(op)), *here)
         bent += k
-    assert seen.shadow is not None
     with precision(bits):
         off, size = seen.shadow.distances(signed(seen.v, joints), joints)
     run = Linearised(tape, format.name, np.zeros(0), np.zeros(0), errors, slopes, None)

@@ -22,7 +22,6 @@ from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import Custom, Mixed, get_format
 from pivotree.kkt.machine.forward_dynamics import system_to_trace
 from pivotree.kkt.program import BlockReader, Instruction
-from pivotree.kkt.rounding import observe
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 from pivotree.kkt.theorem.motion import sides_of
 from pivotree.kkt.theorem.ranges import ranges_of
@@ -247,9 +246,6 @@ REFUSED = {
     "exact cannot be mixed": lambda: Mixed("mine", get_format("exact")),
     "numbers of class 'mpc': raises TypeError": lambda: kkt.eliminate(
         SYSTEM, ABM, Custom("mute", 2.0**-53, gmpy2.mpc)
-    ),
-    "without a shadow": lambda: (
-        observe(kkt.trace(SYSTEM, ABM), SYSTEM.entries, get_format("float32")).pivot_errors
     ),
     # -- large trees
     "order 'abm' is a plan of another tree": lambda: kkt.solve_large(SYSTEM, kkt.leaf_to_root(OTHER)),

@@ -67,9 +67,9 @@ def test_steps_gather_what_the_operations_say():
     """The same largest figures as from one array of all operations."""
     spec, order = "random_tree:n=6,seed=3", "crbm"
     system, tape = system_of(spec), tape_of(spec, order)
-    gathered = observe(tape, system.entries, FLOAT32, True).steps
+    gathered = observe(tape, system.entries, FLOAT32).steps
     columns = {
-        key: np.concatenate([getattr(p, key).copy() for p in Watch(tape, system.entries, FLOAT32, True)])
+        key: np.concatenate([getattr(p, key).copy() for p in Watch(tape, system.entries, FLOAT32)])
         for key in ("cancelled", "absorbed", "size")
     }
     number = np.concatenate([chunk.step for chunk in tape.chunks()])
@@ -84,9 +84,9 @@ def test_steps_gather_what_the_operations_say():
 
 def test_pieces_do_not_matter(monkeypatch):
     system, tape = system_of("chain:10"), tape_of("chain:10", "crbm")
-    whole = observe(tape, system.entries, FLOAT32, True)
+    whole = observe(tape, system.entries, FLOAT32)
     monkeypatch.setattr(sys.modules[observe.__module__], "PIECE", 37)
-    pieces = observe(tape, system.entries, FLOAT32, True)
+    pieces = observe(tape, system.entries, FLOAT32)
     for a, b in zip(whole.steps, pieces.steps, strict=True):
         assert np.array_equal(a, b)
     assert np.array_equal(whole.pivot_errors, pieces.pivot_errors)
@@ -96,7 +96,7 @@ def test_the_shadow_sees_the_true_error():
     """Double-double and fractions give one error of float32."""
     spec = "chain:6"
     system, tape = system_of(spec), tape_of(spec, "crbm")
-    run = observe(tape, system.entries, FLOAT32, True)
+    run = observe(tape, system.entries, FLOAT32)
     v = [Fraction(float(x)) for x in started(tape, system.entries, FLOAT32)]
     for chunk in tape.chunks():
         for op, d, a, b in zip(*(c.tolist() for c in chunk[:4]), strict=True):
@@ -112,9 +112,9 @@ def test_memory_is_bounded():
     """Beyond the tape: some pieces and a few numbers a block, not arrays of all operations."""
     system, tape = system_of("chain:150"), tape_of("chain:150", "crbm")
     assert tape.length > 2_000_000
-    observe(tape, system.entries, FLOAT32, True)  # compiled before memory is looked at
+    observe(tape, system.entries, FLOAT32)  # compiled before memory is looked at
     tracemalloc.start()
-    observe(tape, system.entries, FLOAT32, True)
+    observe(tape, system.entries, FLOAT32)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     runs = len(tape.program.instructions)
