@@ -97,7 +97,7 @@ def get(name: str) -> Order:
         if not (tail.isdecimal() and tail.isascii() and len(tail) <= 300):
             raise OrderError(f"order {name!r}", f"{tail!r} is no seed", "use a number, as in random:7")
         return random_order(int(tail))
-    from .load import added, from_json, from_python, loaded, marked
+    from .load import added, from_json, from_package, from_python
 
     if name.endswith(".json"):
         return from_json(Path(name))
@@ -106,9 +106,9 @@ def get(name: str) -> Order:
         return from_python(Path(path), function)
     if name.endswith(".py"):
         raise OrderError(f"order {name!r}", "is a file", f"name a function of it, as in {name}:FUNCTION")
-    others = added("pivotree.orders")
+    others = added()
     if name in others:
-        return marked(loaded(others[name]), name, f"{others[name].value}")
+        return from_package(others[name])
     known = [*registered, *others]
     near = close_names(name, [*known, "random:0"], n=3, cutoff=0.4)
     hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(known)}"

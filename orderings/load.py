@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from pivotree.kkt import Order, OrderError, PivotSequence, Rules, Structure
-from pivotree.kkt.base.errors import PivotreeError, UnreadableError, close_names
+from pivotree.kkt.base.errors import UnreadableError, close_names
 from pivotree.kkt.base.foreign import foreign
 from pivotree.kkt.base.reading import read_bytes, read_json
 from pivotree.kkt.order.sequence import as_order, as_sequence
@@ -42,22 +42,22 @@ def module_of(path: Path) -> ModuleType:
     return module
 
 
-def added(group: str) -> dict[str, EntryPoint]:
+def added() -> dict[str, EntryPoint]:
     """Entry points in the group ``pivotree.orders``, by name.
 
     Where two installed packages add the same name, the first that is found counts, as for imports.
     """
     found: dict[str, EntryPoint] = {}
-    for entry in entry_points(group=group):
+    for entry in entry_points(group="pivotree.orders"):
         found.setdefault(entry.name, entry)
     return found
 
 
-def loaded(entry: EntryPoint, refusal: type[PivotreeError] = OrderError) -> Any:
-    """The object that an entry point names.  Raises ``refusal``, one sentence, if loading fails."""
+def from_package(entry: EntryPoint) -> Order:
+    """The order that an entry point names.  Raises OrderError if loading fails."""
     package = entry.dist.name if entry.dist is not None else "an unknown package"
-    with foreign(f"{entry.group} {entry.name!r} of {package}, {entry.value}", refusal):
-        return entry.load()
+    with foreign(f"{entry.group} {entry.name!r} of {package}, {entry.value}"):
+        return marked(entry.load(), entry.name, entry.value)
 
 
 def marked(found: Any, name: str, source: str) -> Order:

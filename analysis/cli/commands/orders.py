@@ -30,7 +30,7 @@ def declare(command: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     rows = [_row(name, function) for name, function in (orderings.ORDERS | orderings.LOOPS).items()]
-    rows += [_added(name, entry.value) for name, entry in added("pivotree.orders").items()]
+    rows += [_added(name, entry.value) for name, entry in added().items()]
     also = {name: [a for a, alias in orderings.ALIASES.items() if alias.order == name] for name, _, _ in rows}
     if options.json:
         documents = []
