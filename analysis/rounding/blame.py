@@ -111,9 +111,9 @@ def _traced(system: Any, order: Any, quantity: str) -> tuple[Any, Any]:
             raise PivotreeError(f"quantity {quantity!r}", "a matrix has x alone", "leave it out")
         own = TracedMatrix(system, order)
         return own, own
-    require_joints(system)
     base = order if isinstance(order, Tape) else kkt.trace(system, order)
     base.require(system)
+    require_joints(system)
     proof = kkt.trace(system, orderings.get("abm"))
     return TracedOrder(base, system, quantity), TracedOrder(proof, system, quantity)
 
