@@ -17,7 +17,7 @@ export class Actions {
       bracket: () => this._bracket(),
       cancel: () => this.session.pending && this._cancel(),
       finish: () => this._finish(),
-      help: () => this.help.showModal(),
+      help: () => (this.help.showModal(), this.help.scrollTo(0, 0)), // from its beginning
       checkpoint: () => this.checkpoints.focus(),
       matrix: () => this.board.grid.focus(),
       body: () => this._body(),

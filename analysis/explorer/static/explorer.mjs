@@ -22,8 +22,7 @@ import { Story } from "./story.mjs";
 import { Numerals } from "./numbers.mjs";
 import { Strip } from "./strip.mjs";
 
-const SEEN = matchMedia("(pointer: coarse)").matches ? "A first tap on a block shows what it would do, a second does it." : "Point at a block, or press M and the arrow keys, to see what it would do.";
-const FIRST = `Pick a block on the diagonal to eliminate it, or step along the order. ${SEEN}`;
+const FIRST = "Pick a block on the diagonal to eliminate it, or step along the order. Point at a block, tap it once, or press M and the arrow keys, to see what it would do.";
 const WHOLE = 150; // bodies that are drawn block by block
 const WRITTEN = 24; // rows of a matrix of one's own whose numbers stand in its cells
 
@@ -181,7 +180,7 @@ class Explorer extends Actions {
     this._play(false);
     this.story ??= new Story(this.data, this.look, {
       tool: () => this._tool(),
-      moved: (scene, steps) => this.options.hash && history[location.hash.includes("order=") ? "pushState" : "replaceState"](null, "", `#scene=${scene}${steps && `&steps=${steps}`}`),
+      moved: (scene, steps) => this.options.hash && history[location.hash && !location.hash.startsWith(`#scene=${scene}`) ? "pushState" : "replaceState"](null, "", `#scene=${scene}${steps && `&steps=${steps}`}`),
     });
     replaced(this.scenes, this.story.node);
     this.root.dataset.mode = "story";

@@ -152,14 +152,15 @@ def test_a_printed_page_is_two_sheets_with_all_of_its_algorithm(opened, code):
 
 def test_on_a_phone_the_order_is_chosen_above_the_matrix_and_a_tap_is_told_below_it(opened):
     """Names of any length make no page wider than the screen."""
-    page = opened("chain:3", has_touch=True, is_mobile=True)
+    page = opened("chain:3", "abm@1&beside=crbm", has_touch=True, is_mobile=True)
     page.set_viewport_size({"width": 390, "height": 844})
     long = "left_manipulator_upper_arm_actuated_segment_with_gripper"
     page.evaluate(f"document.querySelectorAll('.field > span, .panel p').forEach(e => e.append('{long}'))")
     tops = [page.locator(what).first.bounding_box()["y"] for what in ("select", ".grid", ".panel", ".legend")]
     assert tops == sorted(tops) and page.locator("h1").bounding_box()["height"] < 30
     assert page.evaluate("document.documentElement.scrollWidth") == 390
-    assert "first tap" in status(page)
+    page.get_by_role("button", name="Help").click()
+    assert page.evaluate("document.querySelector('dialog').scrollTop") == 0
 
 
 AXE = ROOT / "build" / "node" / "node_modules" / "axe-core" / "axe.min.js"
