@@ -12,7 +12,7 @@ from .loops import Line
 from .nodes import Index
 from .sets import ONLY, Condition, Set
 from .style import ATOM, PRODUCT, SUM, Style, summands
-from .text import head, loops_told, sets_told, told, turn_told
+from .text import head, loops_told, sets_told, told, turn_told, where_told
 
 HEAD = r"""\documentclass[10pt]{article}
 \usepackage{amsmath,amssymb}
@@ -165,13 +165,11 @@ def _plain(text: str) -> str:
 
 
 def _notes(listing: Listing) -> str:
-    lines = [
-        r"$\lambda(k)$ is the parent of $k$; what holds $\lambda(k)$ is absent where there is "
-        "none."
-    ]
+    parents = r"$\lambda(k)$ is the parent of $k$; what holds $\lambda(k)$ is absent where there is none."
+    lines = [parents] * (not listing.groups)
     for name, what in sets_told(listing):
         word, of, inside = name.partition("(")
         lines.append(rf"\text{{{word}}}{f'${of}{inside}$' if of else ''}: {_words(what)}.")
-    lines += [_words(line) for line in turn_told(listing)]
-    lines += [_words(line).replace(r"N\_k", "$N_k$") for line in loops_told(listing)]
+    others = *turn_told(listing), *loops_told(listing), *where_told(listing)
+    lines += [_words(line).replace(r"N\_k", "$N_k$") for line in others]
     return "\\medskip{\\small\\raggedright\n" + "\\par\n".join(lines) + "\\par}"

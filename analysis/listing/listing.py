@@ -210,9 +210,9 @@ def in_general(structure: Structure, eliminated: Eliminated, values: Values, tre
             return None
     except FoldingError:
         return None
-    best = _beside(structure, TREE, ANY_TREE, eliminated, values, tree)
+    best = _with_larger(structure, TREE, ANY_TREE, eliminated, values, tree)
     if all(len(children) < 2 for children in tree.children):
-        chain = _beside(structure, CHAIN, CHAINS, eliminated, values, tree)
+        chain = _with_larger(structure, CHAIN, CHAINS, eliminated, values, tree)
         if best is None or (chain is not None and _length(chain) < _length(best)):
             return chain
     return best
@@ -284,7 +284,7 @@ def _either_way(words: str, backward: bool) -> str:
     return words + ", last to first" * backward
 
 
-def _beside(
+def _with_larger(
     structure: Structure,
     parents: tuple[int, ...],
     holds_on: str,
@@ -292,6 +292,7 @@ def _beside(
     values: Values,
     tree: Tree,
 ) -> Telling | None:
+    """Lines of the model and a larger tree together; None where these do not make the model's values."""
     try:
         told, told_tree = eliminated(_forest(structure, parents))
         courses = courses_of(told, told_tree)
@@ -505,13 +506,14 @@ def of(system: System, order: OrderLike, notation: str | None = None) -> Listing
     whole = system.structure
     if whole.armature.any():  # on all joints, so that one line tells all
         whole = replace(whole, armature=whole.dof > 0)
-    program, structure, position, source = _program(whole, chosen)
-    values, tree = Values(program, structure, position, sign), Tree(structure)
 
-    def eliminated(larger: Structure) -> tuple[Values, Tree]:
-        program, structure, position, _ = _program(larger, chosen)
+    def eliminated(asked: Structure) -> tuple[Values, Tree]:
+        program, structure, position = _program(asked, chosen)
         return Values(program, structure, position, sign), Tree(structure)
 
+    values, tree = eliminated(whole)
+    program = values.program
+    source = (program.symbolic and program.symbolic.plan.sequence.source) or chosen.source
     general = None if whole.ties else in_general(whole, eliminated, values, tree)
     telling = general or on_this_tree(values, tree) or by_groups(values, tree)
     tree = telling.tree if telling.holds_on == THIS_TREE else tree  # it may know turns
@@ -519,11 +521,10 @@ def of(system: System, order: OrderLike, notation: str | None = None) -> Listing
     return Listing(program.name, source, said, told, system, values, tree, telling, telling.loops, names)
 
 
-def _program(structure: Structure, order: Order) -> tuple[Program, Structure, dict[Any, Any] | None, str]:
-    name, source = order.name, order.source
+def _program(structure: Structure, order: Order) -> tuple[Program, Structure, dict[int, int]]:
+    """The block program of an order, the structure that it is of, and the place of each block in it."""
     if order.problem == "tau":
-        program = trace_substitution(order(structure), structure, name)
-        return program, structure, None, source
+        return trace_substitution(order(structure), structure, order.name), structure, {}
     factor = symbolic(plan(order, structure))
     sequence = factor.plan.sequence
     if factor.updates > MAX_UPDATES:
@@ -532,6 +533,5 @@ def _program(structure: Structure, order: Order) -> tuple[Program, Structure, di
             f"updates {factor.updates:.1e} pairs of blocks on this tree, too many to read",
             "list a smaller tree of the same kind, such as chain:10",
         )
-    program = program_of(factor, apart=True)
     position = {int(b): t for t, b in enumerate(factor.plan.blocks)}
-    return program, factor.plan.graph.structure, position, sequence.source or source
+    return program_of(factor, apart=True), factor.plan.graph.structure, position

@@ -64,6 +64,11 @@ class Sum(NamedTuple):
     kind: str = "sum"  # "parts": of a stack or a rotation
 
 
+def negated(node: Sum) -> Sum:
+    """The sum with the other sign before each of its terms."""
+    return node._replace(terms=tuple(term._replace(sign=-term.sign) for term in node.terms))
+
+
 def children(node: Any) -> tuple[Any, ...]:
     if isinstance(node, Sum):
         return tuple(term.node for term in node.terms)

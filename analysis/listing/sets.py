@@ -192,13 +192,9 @@ class Test(NamedTuple):
     asks: str = ""
 
 
-def _pair(python: str, words: str, of: tuple[str, ...] = ("body", "body"), asks: str = "") -> Test:
-    return Test(python, words, of, asks)
-
-
-NUMBERS = ("number", "number")
+PAIR, NUMBERS = ("body", "body"), ("number", "number")
 TESTS = {  # those that are tried first come first
-    "is a body of": _pair("({1}, {0}) in G", "{0} ∈ tied({1})", ("body", "loop"), "loops"),
+    "is a body of": Test("({1}, {0}) in G", "{0} ∈ tied({1})", ("body", "loop"), "loops"),
     "has a parent": Test("parent[{0}] >= 0"),
     "is a root": Test("parent[{0}] < 0"),
     "has children": Test("children[{0}]"),
@@ -211,11 +207,11 @@ TESTS = {  # those that are tried first come first
     "N = 6": Test("N[{0}] == 6", "N_{0} = 6"),
     "goes before its parent": Test("0 <= parent[{0}] and place[{0}] < place[parent[{0}]]", asks="turn"),
     "goes after its parent": Test("0 <= parent[{0}] and place[{0}] > place[parent[{0}]]", asks="turn"),
-    "same": _pair("{0} == {1}", "{0} = {1}", NUMBERS),
-    "differ": _pair("{0} != {1}", "{0} ≠ {1}", NUMBERS),
-    "child of": _pair("parent[{0}] == {1}", "{0} is a child of {1}"),
-    "parent of": _pair("parent[{1}] == {0}", "{0} is the parent of {1}"),
-    "siblings": _pair("parent[{0}] == parent[{1}]", "{0} and {1} are siblings"),
+    "same": Test("{0} == {1}", "{0} = {1}", NUMBERS),
+    "differ": Test("{0} != {1}", "{0} ≠ {1}", NUMBERS),
+    "child of": Test("parent[{0}] == {1}", "{0} is a child of {1}", PAIR),
+    "parent of": Test("parent[{1}] == {0}", "{0} is the parent of {1}", PAIR),
+    "siblings": Test("parent[{0}] == parent[{1}]", "{0} and {1} are siblings", PAIR),
 }
 
 ONLY = {"N": "N > 0", "C": "N < 6", "F": "N = 0"}  # the test that a part of a set passes

@@ -15,9 +15,7 @@ SUM, PRODUCT, ATOM = range(3)  # how tightly a text holds together
 class Style:
     """Texts for a terminal."""
 
-    minus: str = " - "
     times: str = " "
-    plus: str = " + "
     repeated: str = " for "  # before the bodies that a block of a stack is repeated over
 
     def __init__(
@@ -91,17 +89,12 @@ class Style:
             return self.quotient(node.args[0], [node.args[1]])
         if node.op == "inner":
             return self.quotient(node.args[0], [transpose(node.args[1]), node.args[2]])
-        if node.op == "pivot":
+        if node.op in ("eye", "zero"):
+            return ("1" if node.op == "eye" else "0"), ATOM
+        if node.op in ("pivot", "row"):
             return self.level(node.args[0])
-        if node.op == "eye":
-            return "1", ATOM
-        if node.op == "zero":
-            return "0", ATOM
         if node.op == "T":
-            text, level = self.level(node.args[0])
-            return self.transposed(text, level), ATOM
-        if node.op == "row":
-            return self.level(node.args[0])
+            return self.transposed(*self.level(node.args[0])), ATOM
         if node.op == "stack":
             return f"stack[{', '.join(self.part(term) for term in node.args[0].terms)}]", ATOM
         if node.op == "cut":
@@ -156,8 +149,8 @@ class Style:
         texts = []
         for number, term in enumerate(node.terms):
             text, negative = self.term(term, number == 0)
-            lead = self.minus if negative else self.plus
-            texts.append((f"-{text}" if negative else text) if number == 0 else lead + text)
+            lead = ("-" if negative else "") if number == 0 else (" - " if negative else " + ")
+            texts.append(lead + text)
         return "".join(texts), SUM
 
     def term(self, term: Term, first: bool = False) -> tuple[str, bool]:

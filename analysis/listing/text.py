@@ -16,17 +16,16 @@ def in_full(lines: list[Line]) -> list[Line]:
     """Recursions in which what a step makes for its own use alone is put in where it is used.
 
     With U, D and the like put in, the lines of the articulated body method are those that Featherstone
-    (1983) and Johnson & Su's slides write in one formula each.  None where nothing can be put in.
+    (1983) and Johnson & Su's slides write in one formula each.  Empty where nothing can be put in.
     """
     helpers = _helpers(lines)
     kept = [line for line in lines if line.family not in helpers]
     if not helpers or not kept:
         return []
-    told = []
-    for line in kept:
-        put = _put(line.expression, helpers)
-        told.append(line._replace(expression=put if isinstance(put, Sum) else Sum((Term(1, put),))))
-    return told
+    puts = [(line, _put(line.expression, helpers)) for line in kept]
+    return [
+        line._replace(expression=put if isinstance(put, Sum) else Sum((Term(1, put),))) for line, put in puts
+    ]
 
 
 def _helpers(lines: list[Line]) -> dict[Family, Line]:
@@ -227,11 +226,14 @@ def tables(listing: Listing) -> list[str]:
     """Sets in words, and where the lines hold."""
     lines = [PARENTS] * (not listing.groups)
     lines += [f"{name}: {what}." for name, what in sets_told(listing)]
-    lines += turn_told(listing)
-    lines += loops_told(listing)
-    if listing.holds_on != ANY_TREE and not listing.groups:
-        lines.append(f"These are the lines on {listing.holds_on}; on others there may be more.")
-    return lines
+    return [*lines, *turn_told(listing), *loops_told(listing), *where_told(listing)]
+
+
+def where_told(listing: Listing) -> list[str]:
+    """Where the lines hold; nothing where that is any tree, or where they are of groups."""
+    if listing.holds_on == ANY_TREE or listing.groups:
+        return []
+    return [f"These are the lines on {listing.holds_on}; on others there may be more."]
 
 
 def turn_told(listing: Listing) -> list[str]:

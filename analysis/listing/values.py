@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pivotree.kkt.matrix.blocks import KINDS, LAM, Block, Structure
 from pivotree.kkt.program.program import Instruction, Place, Program, Ref
 
-from .nodes import Family, Leaf, Node, Sum, Term, transpose
+from .nodes import Family, Leaf, Node, Sum, Term, negated, transpose
 
 THROUGH = ("mirror", "forward", "same", "factor")  # named as their operand
 ALWAYS = ("along", "across", "basis")  # of S alone: named even where they are used once
@@ -38,17 +38,17 @@ class Values:
     """
 
     def __init__(
-        self, program: Program, structure: Structure, position: dict[int, int] | None, acceleration: int = 1
+        self, program: Program, structure: Structure, position: dict[int, int], acceleration: int
     ) -> None:
-        """``position``: of each block in the elimination.
+        """``position``: of each block in the elimination; none of a substitution.
 
         ``acceleration``: 1 where the bodies' unknowns are told as (4) has them, minus spatial
         accelerations, and -1 where as the accelerations themselves.
         """
         self.program: Program = program
         self.structure: Structure = structure
-        self.position: dict[int, int] = position or {}
-        self.kinds: bool = program.symbolic is not None and "pivot" in {p.label for p in program.places}
+        self.position: dict[int, int] = position
+        self.gauss: bool = program.symbolic is not None and "pivot" in {p.label for p in program.places}
         live = program.live(("qdd", "lam"))
         wanted = [ref.value for block, ref in program.solution.items() if block.kind == "pdd"]
         if any(i.out in wanted for i, keep in zip(program.instructions, live, strict=True) if keep):
@@ -62,7 +62,7 @@ class Values:
         self._redirect()
         self.names: set[int] = set()
         self._choose()
-        self.told: dict[str, int] = {"pdd": acceleration, "qdd": 1, "f": 1, "lam": 1}  # signs of the unknowns
+        self.signs: dict[str, int] = {"pdd": acceleration, "qdd": 1, "f": 1, "lam": 1}  # of the unknowns
         self.members: dict[int, Member] = self._members()
         self._trees: dict[int, Sum] = {}
         self._sign_families()
@@ -175,7 +175,7 @@ class Values:
 
     def _label(self, place: Place) -> tuple[Any, ...]:
         kinds: tuple[str, ...] = ()
-        if self.kinds:
+        if self.gauss:
             kinds = tuple("rhs" if b < 0 else KINDS[self.kind(b)] for b in place.blocks)
         label = place.label
         if label in ("entry", "children") and place.blocks[-1] >= 0:
@@ -192,12 +192,10 @@ class Values:
     @cached_property
     def _pivot_of(self) -> dict[int, int]:
         """Number of the base pivot that takes each block."""
-        n = self.structure.n
-        return {
-            KINDS.index(block.kind) * n + _within(self.structure, block): number
-            for number, record in enumerate(self.program.pivots)
-            for block in record.blocks
-        }
+        assert self.program.symbolic is not None
+        number = self.program.symbolic.plan.graph.number
+        pivots = enumerate(self.program.pivots)
+        return {number(*block): at for at, record in pivots for block in record.blocks}
 
     # -- members of families -------------------------------------------------------------------
 
@@ -285,8 +283,8 @@ class Values:
         for block, ref in self.program.solution.items():
             sign, _, value = self._original(ref)  # rotations solve for accelerations, minus pdd
             member = self.members.get(value)
-            if member is not None and block.kind in self.told:
-                forced[member.family] = self.told[block.kind] * sign
+            if member is not None and block.kind in self.signs:
+                forced[member.family] = self.signs[block.kind] * sign
         self._sign(forced)
         # an equation keeps its meaning if all of it changes sign: pivot, couplings, right side
         own = {m.family[1][0]: m.sign for m in self.members.values() if m.family[0] == "own"}
@@ -308,9 +306,7 @@ class Values:
             sign = 1 if (first or tree.terms[0].sign) > 0 else -1
             of_family.setdefault(member.family, sign)
             self.members[value] = member._replace(sign=sign)
-            if sign < 0:
-                tree = Sum(tuple(t._replace(sign=-t.sign) for t in tree.terms))
-            self._trees[value] = tree
+            self._trees[value] = tree if sign > 0 else negated(tree)
 
     # -- expressions --------------------------------------------------------------------------
 
@@ -322,9 +318,8 @@ class Values:
         sign, node = self._expand(self.made[value])
         if self.members[value].turned:
             node = transpose(node)
-        terms = node.terms if isinstance(node, Sum) and node.kind == "sum" else (Term(1, node),)
-        sign *= self.members[value].sign
-        return Sum(terms if sign > 0 else tuple(term._replace(sign=-term.sign) for term in terms))
+        tree = node if isinstance(node, Sum) and node.kind == "sum" else Sum((Term(1, node),))
+        return tree if sign * self.members[value].sign > 0 else negated(tree)
 
     def _ref(self, ref: Ref) -> tuple[int, Any]:
         """A use of a value: sign, expression."""
@@ -347,8 +342,7 @@ class Values:
         else:
             inner, node = self._expand(i)
             if isinstance(node, Sum) and node.kind == "sum" and node.terms[0].sign < 0:
-                inner = -inner
-                node = Sum(tuple(term._replace(sign=-term.sign) for term in node.terms))
+                inner, node = -inner, negated(node)
             return sign * inner, transpose(node) if turned else node
         return sign, leaf._replace(transposed=True) if turned and not symmetric else leaf
 
@@ -429,7 +423,7 @@ class Values:
                 continue
             sign, node = self._ref(ref)
             if isinstance(node, Sum) and node.kind == "sum":
-                terms += [t if outer == sign else t._replace(sign=-t.sign) for t in node.terms]
+                terms += (node if outer == sign else negated(node)).terms
             else:
                 terms.append(Term(outer * sign, node))
         return terms
@@ -447,7 +441,7 @@ class Values:
         return sign, Node("inner", (matrix, *parts))
 
     def _gathered(self, i: Instruction) -> tuple[int, Any]:
-        if self.kinds:  # of a pivot of several blocks, which groups tell
+        if self.gauss:  # of a pivot of several blocks, which groups tell
             return 1, Node(i.op, tuple(map(self._signed, i.args)))
         if i.op == "rows":
             return self._part(i)
@@ -487,12 +481,9 @@ class Values:
 
 def number_of(structure: Structure, block: Block) -> int:
     """The number of a block's body; of its loop, behind those of all bodies."""
-    return _within(structure, block) + structure.n * (block.kind == "lam")
-
-
-def _within(structure: Structure, block: Block) -> int:
-    index = structure.tie_index if block.kind == "lam" else structure.index
-    return index[block.body]
+    if block.kind == "lam":
+        return structure.n + structure.tie_index[block.body]
+    return structure.index[block.body]
 
 
 def operand(i: Instruction, place: int) -> Ref:

@@ -345,14 +345,7 @@ class Culprits:
         sums = np.bincount(step + 1, weights=self._by_run, minlength=self.program.groups + 1)
         own = step_bodies(self.program)
         return tuple(
-            Culprit(
-                self.pivot(g) or self.outside,
-                self.pivot(g),
-                g + 1 if g >= 0 else None,
-                self.name(int(own[g])) if g >= 0 else None,
-                None,
-                float(sums[g + 1]),
-            )
+            self._culprit(self.pivot(g) or self.outside, g, int(own[g]) if g >= 0 else -1, float(sums[g + 1]))
             for g in (_largest(sums, count) - 1).tolist()
         )
 
@@ -362,15 +355,14 @@ class Culprits:
         body = self._body_of_run
         sums = np.bincount(body + 1, weights=self._by_run, minlength=1)
         return tuple(
-            Culprit(str(self.name(k)), None, None, self.name(k), None, float(sums[k + 1]))
+            self._culprit(str(self.name(k)), -1, k, float(sums[k + 1]))
             for k in (_largest(sums, count) - 1).tolist()
         )
 
     def blocks(self, count: int) -> tuple[Culprit, ...]:
         """Shares of whole block instructions."""
-        return tuple(
-            self._culprit(int(k), None, float(self._by_run[k])) for k in _largest(self._by_run, count)
-        )
+        largest = _largest(self._by_run, count).tolist()
+        return tuple(self._of_run(k, None, float(self._by_run[k])) for k in largest)
 
     def top(self, count: int) -> tuple[Culprit, ...]:
         """Shares of single entries of block instructions, the largest first."""
@@ -388,19 +380,19 @@ class Culprits:
                 where = (e[0] + 1, e[1] + 1) if e[0] >= 0 else None
                 found.append((float(share), k, where))
         found.sort(key=lambda item: -abs(item[0]))
-        return tuple(self._culprit(k, entry, share) for share, k, entry in found[:count] if share != 0.0)
+        return tuple(self._of_run(k, entry, share) for share, k, entry in found[:count] if share != 0.0)
 
-    def _culprit(self, run: int, entry: tuple[int, int] | None, share: float) -> Culprit:
+    def _of_run(self, run: int, entry: tuple[int, int] | None, share: float) -> Culprit:
         _, instruction, step = self._runs
-        g = int(step[run])
-        return Culprit(
-            self.formulas.instruction(int(instruction[run])),
-            self.pivot(g),
-            g + 1 if g >= 0 else None,
-            self.name(int(self._body_of_run[run])),
-            entry,
-            share,
-        )
+        formula = self.formulas.instruction(int(instruction[run]))
+        return self._culprit(formula, int(step[run]), int(self._body_of_run[run]), share, entry)
+
+    def _culprit(
+        self, formula: str, step: int, body: int, share: float, entry: tuple[int, int] | None = None
+    ) -> Culprit:
+        """Of a step and a body; -1 for none."""
+        number = step + 1 if step >= 0 else None
+        return Culprit(formula, self.pivot(step), number, self.name(body), entry, share)
 
 
 def _largest(sums: NDArray[Any], count: int) -> NDArray[np.int64]:

@@ -91,11 +91,8 @@ class Formulas:
 
     # -- names --------------------------------------------------------------------------------
 
-    def body(self, k: int) -> str:
-        return str(self.names[k])
-
     def _subscript(self, *bodies: int) -> str:
-        texts = [self.body(k) for k in bodies]
+        texts = [str(self.names[k]) for k in bodies]
         return "_" + ("".join(texts) if all(len(t) == 1 for t in texts) else ",".join(texts))
 
     def _input(self, letter: str, k: int) -> str:
@@ -105,7 +102,7 @@ class Formulas:
             return letter + (self._subscript(p, k) if p >= 0 else self._subscript(k))
         if letter == _LETTER["G"]:
             loop, body = [(tie.name, b) for tie in self._ties for b in tie.bodies][k]
-            return f"{letter}_{loop},{self.body(body)}"
+            return f"{letter}_{loop},{self.names[body]}"
         if letter in ("gamma", "compliance"):
             return f"{letter}_{self._ties[k].name}"
         if letter == "beside":
@@ -181,9 +178,6 @@ class Formulas:
         refs = [ref for ref in i.args if ref is not None]
         return any(self.made[ref.value].op == "input" or known.get(ref.value) == name for ref in refs)
 
-    def _known(self, value: int) -> str | None:
-        return self._named.get(value)
-
     # -- expressions --------------------------------------------------------------------------
 
     def _node(self, ref: Ref | None, depth: int) -> Any:
@@ -193,7 +187,7 @@ class Formulas:
         i = self.made[ref.value]
         if not ref.transposed or i.symmetric or i.op == "eye":
             return self._use(i, depth)
-        if i.op == "mul" and depth > 0 and self._known(i.out) is None:  # (A B)^T is B^T A^T
+        if i.op == "mul" and depth > 0 and i.out not in self._named:  # (A B)^T is B^T A^T
             a, b = (arg.T for arg in i.args if arg is not None)
             return self._expanded(i._replace(args=(b, a)), depth - 1)
         return Node("T", (self._use(i, depth),))
@@ -207,7 +201,7 @@ class Formulas:
             return _named(self._input(*i.info))
         if i.op == "eye":
             return Node("eye", ())
-        if (name := self._known(i.out)) is not None:
+        if (name := self._named.get(i.out)) is not None:
             return _named(name)
         if depth > 0:
             return self._expanded(i, depth - 1)
@@ -251,7 +245,7 @@ class Formulas:
 
     def _pivot(self, ref: Ref | None) -> str:
         """The name of what a factor is of."""
-        return ((ref and self._known(ref.value)) or "D").removeprefix("LDL^T of ")
+        return ((ref and self._named.get(ref.value)) or "D").removeprefix("LDL^T of ")
 
 
 class Keyboard(Style):

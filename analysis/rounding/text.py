@@ -81,20 +81,16 @@ class Blame(Tabled):
     @property
     def sentence(self) -> str:
         """The main culprit in words, then how far the shares explain the error."""
-        return _sentence(self)
-
-
-def _sentence(b: Blame) -> str:
-    text = f"{b.order} in {b.format} on {b.model}: {_error(b)}"
-    if b.top:
-        text += f" {_culprit(b)}"
-    if b.why is not None and b.true_error != 0.0:
-        text += f" No ratio is given: {b.why}."
-    elif b.ratio is not None:
-        text += f" All operations together explain {100.0 * b.ratio:.4g} % of the true error."
-    if b.input_rounding is not None:
-        text += f" Rounding the data alone moves this output by {b.input_rounding:.1e}."
-    return text
+        text = f"{self.order} in {self.format} on {self.model}: {_error(self)}"
+        if self.top:
+            text += f" {_culprit(self)}"
+        if self.why is not None and self.true_error != 0.0:
+            text += f" No ratio is given: {self.why}."
+        elif self.ratio is not None:
+            text += f" All operations together explain {100.0 * self.ratio:.4g} % of the true error."
+        if self.input_rounding is not None:
+            text += f" Rounding the data alone moves this output by {self.input_rounding:.1e}."
+        return text
 
 
 def _error(b: Blame) -> str:

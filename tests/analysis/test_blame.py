@@ -121,7 +121,7 @@ def test_formulas_are_those_of_the_papers():
     formulas, tape = formulas_of("abm")
     texts = {}
     for k, instruction in enumerate(tape.program.instructions):
-        name = formulas._known(instruction.out)
+        name = formulas._named.get(instruction.out)
         texts.setdefault(name, []).append(formulas.instruction(k))
     assert "M_2 + Phi_21 Mbar_1 Phi_21^T" in texts["M^_2"]
     assert "M_1 H_1^T D_1^-1 H_1 M_1 - M_1" in texts["-Mbar_1"]

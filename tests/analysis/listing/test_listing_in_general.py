@@ -36,7 +36,8 @@ def test_lines_of_chains_refuse_a_tree_and_lines_of_one_tree_another():
         run([-1, 0, 0], *arguments(kkt.build(kkt.load("star:2")))[1:])
 
     one = told("binary:2", "divide_and_conquer")
-    assert one.holds_on == "this tree" and "lines on this tree" in listing.render(one)
+    texts = [listing.render(one, style) for style in ("text", "latex")]
+    assert one.holds_on == "this tree" and all("lines on this tree" in text for text in texts)
     run = function_of(listing.render(one, "python"))
     with pytest.raises(ValueError, match="another tree"):
         run([-1, 0, 1], *arguments(kkt.build(kkt.load("chain:3")))[1:])
