@@ -98,7 +98,7 @@ def counted(run: Simulation, share: float, none: str, unknown: str, **words: Any
     ``unknown`` is why a row may be missed.
     """
     lost, theirs = fails(run), words["printed"]
-    no_count, mean = isinstance(theirs, str), np.mean(ended(run)) if not lost else np.nan
+    no_count, mean = isinstance(theirs, str), np.nan if lost else float(ended(run).mean())
     holds = lost if no_count or none else not lost and within(theirs, mean, share)
     if not holds and not none and unknown:
         words["why"] += f"; {unknown}"

@@ -135,19 +135,19 @@ def tilted(
         yield value("eq11_child", turn.rms("child_frame"), degrees=f"{tilt + off:g}", about=about)
     yield value("eq10", found.rms("projected_abm"), at=at)
     yield value("rotations", found.rms("square_root_abm"), at=at)
-    off: dict[str, list[float]] = {order: [] for order in AXES}
+    each: list[dict[str, float]] = []  # errors by order, of every axis
     tapes: dict[int, dict[str, Any]] = {}  # by the largest coordinate, which splits forces
     for i, axis in enumerate(directions(axes, seed)):
         progress(f"axis {i} of {axes}")
         system, main = kkt.build(along(axis, m1)), int(np.argmax(np.abs(axis)))
         tapes[main] = tapes.get(main) or {x: kkt.trace(system, orderings.get(x)) for x in AXES}
-        for order, error in errors(system, tapes[main]).items():
-            off[order].append(error)
-    beside, eq11 = np.array(off["abm"]), np.array(off["modified_abm"])
+        each.append(errors(system, tapes[main]))
+    wrong = {order: np.array([of[order] for of in each]) for order in AXES}
+    beside, eq11 = wrong["abm"], wrong["modified_abm"]
     nearer, farther = float(np.mean(eq11 < beside)), float(np.mean(eq11 > beside))
     yield value("axes_nearer", [nearer, farther], nearer >= 2.0 * farther, axes=axes)
     for order in AXES:
-        share = float(np.mean(np.array(off[order]) <= LOST))
+        share = float(np.mean(wrong[order] <= LOST))
         yield value(f"axes_{order}", share, share == 1.0, axes=axes)
     yield picture("tilted", "curves", found, NAMES)
 
