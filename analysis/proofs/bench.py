@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -161,6 +161,8 @@ class Bench:
     def eliminated(self, order: Any, given: Mapping[str, MatrixExpr] | None = None) -> Engine:
         """All of (4) by an order, back-substitution included; ``given`` blocks are formulas."""
         program, known = self.program(order), dict(given or {})
+        if unknown := known.keys() - {self.name(*i.info) for i in program.instructions if i.op == "input"}:
+            raise AssertionError(f"{', '.join(sorted(unknown))}: no block of (4)")  # ours: claims
         instructions = tuple(
             i._replace(info=("formula", name))
             if i.op == "input" and (name := self.name(*i.info)) in known
@@ -180,17 +182,13 @@ class Bench:
         ``start`` are its blocks: ((kind, body), (kind, body)) -> formula, or ((kind, body), None)
         for the right-hand side; a symmetric matrix, each coupling given once.
         """
-        factor = self._symbolic(order)
         formulas: dict[str, MatrixExpr] = {}
-        if start is None:
-            left = remaining(factor, steps)
-        else:
 
-            def enter(tracer: Tracer) -> None:
-                for (row, column), formula in start.items():
-                    self._enter(tracer, row, column, formula, formulas)
+        def enter(tracer: Tracer) -> None:
+            for (row, column), formula in (start or {}).items():
+                self._enter(tracer, row, column, formula, formulas)
 
-            left = remaining(factor, steps, enter)
+        left = remaining(self._symbolic(order), steps, Tracer.enter_matrix if start is None else enter)
         return Engine(self, left.instructions, left.shapes, left=left, formulas=formulas)
 
     def _symbolic(self, order: Any) -> Any:
@@ -260,29 +258,30 @@ class Engine:
 
     def entry(self, i: tuple[str, Hashable], j: tuple[str, Hashable]) -> MatrixExpr:
         """Block (i, j) of what is left."""
-        ref = self.left.entries.get((Block(*i), Block(*j)))
-        return self._bound(f"({Block(*i)},{Block(*j)})", ref, (self._size(i), self._size(j)))
+        i, j = self._there(self.left.entries, i, j)
+        return self._bound(f"({i},{j})", self.left.entries.get((i, j)), (self._size(i), self._size(j)))
 
     def rhs(self, i: tuple[str, Hashable]) -> MatrixExpr:
         """Block i of the right-hand side of what is left."""
-        return self._bound(f"rhs({Block(*i)})", self.left.rhs.get(Block(*i)), (self._size(i), 1))
+        (i,) = self._there(self.left.entries, i)
+        return self._bound(f"rhs({i})", self.left.rhs.get(i), (self._size(i), 1))
 
     def inverse(self, i: tuple[str, Hashable], j: tuple[str, Hashable]) -> MatrixExpr:
         """Block (i, j) of the inverse of the last bracket by itself."""
-        ref = self.left.inverse.get((Block(*i), Block(*j)))
-        return self._bound(f"inv({Block(*i)},{Block(*j)})", ref, (self._size(i), self._size(j)))
+        i, j = self._there(self.left.inverse, i, j)
+        return self._bound(f"inv({i},{j})", self.left.inverse.get((i, j)), (self._size(i), self._size(j)))
+
+    def _there(self, pairs: Iterable[Any], *blocks: tuple[str, Hashable]) -> list[Any]:
+        """These blocks; one that is in no pair is gone, and nothing of it may be called zero."""
+        if gone := [Block(*block) for block in blocks if not any(block in pair for pair in pairs)]:
+            raise AssertionError(f"{gone[0]}: is not left")  # ours: claims
+        return [Block(*block) for block in blocks]
 
     def pivot(self, *blocks: tuple[str, Hashable]) -> MatrixExpr:
         """The dense pivot on these blocks, before it is factored."""
         names = tuple(Block(*b) for b in blocks)
-        if self.left is not None:
-            ref = self.left.factors[names]
-        else:
-            record = next(r for r in self.program.pivots if r.blocks == names)
-            made = next(i for i in self.instructions if i.out == record.factor)
-            ref = made.args[0]
         size = sum(self._size(b) for b in blocks)
-        return self._bound(f"D({','.join(map(str, names))})", ref, (size, size))
+        return self._bound(f"D({','.join(map(str, names))})", self.left.factors[names], (size, size))
 
     def x(self, kind: str, body: Hashable) -> MatrixExpr:
         """A block of the solution."""

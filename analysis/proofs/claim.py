@@ -45,8 +45,6 @@ def statement(name: str, source: str, says: str) -> Callable[..., Callable[[], I
 
 INSTANCES = 2  # random points at which every claim is evaluated
 STATUSES = PROVED, FAILED, UNDECIDED = "proved", "failed", "undecided"
-
-
 REWRITER, POLYNOMIALS, FRACTIONS = "rewriter", "polynomials", "fractions"  # who reads
 
 
@@ -128,7 +126,7 @@ class Equal:
 
 @dataclass(frozen=True)
 class Misprint:
-    """A formula as printed is not what (4) gives; ``meant`` is, and must not pass as wrong."""
+    """A formula as printed is not what (4) gives, and ``meant`` is: what is read is what the paper means."""
 
     printed: Any  # a claim with a right side
     meant: Any
@@ -141,9 +139,10 @@ class Misprint:
         found = self.printed.decide()
         by = {r: status for r, status in found.readers.items() if r != FRACTIONS}
         readers = {r: FAILED if status == PROVED else PROVED for r, status in by.items()}
-        if found.status == FAILED and FAILED not in readers.values():
-            return Verdict(PROVED, "", readers)
-        return Verdict(FAILED, f"{self.printed.text}: what is printed is {found.status}", readers)
+        if found.status != FAILED or FAILED in readers.values():
+            return Verdict(FAILED, f"{self.printed.text}: what is printed is {found.status}", readers)
+        meant = replace(self.printed, right=self.meant).decide()
+        return meant if meant.status != PROVED else Verdict(PROVED, "", readers)
 
 
 @dataclass(frozen=True)

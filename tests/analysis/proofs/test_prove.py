@@ -79,6 +79,25 @@ def test_a_misprint_that_is_none_is_not_called_one():
     misprint = Misprint(Equal("H", t, left, 2 * t.H(1)), meant)
     assert misprint.decide().status == PROVED and not any(refused(misprint).values())
     assert all(all(refused(m).values()) for m in mutants(misprint, random.Random(0)))
+    misread = replace(
+        misprint, printed=replace(misprint.printed, left=-left)
+    )  # what is meant is not there, too
+    assert misread.decide().status == FAILED
+
+
+@pytest.mark.parametrize(
+    ("ask", "why"),
+    [
+        (lambda t: t.after("abm", 1).entry(("pdd", 1), ("pdd", 2)), "pdd_1: is not left"),
+        (lambda t: t.after("abm", 1).rhs(("pdd", 1)), "pdd_1: is not left"),
+        (lambda t: t.after("abm", 9).rhs(("pdd", 2)), "pdd_2: is not left"),
+        (lambda t: t.after("abm", 1).inverse(("f", 2), ("f", 2)), "f_2: is not left"),
+        (lambda t: t.eliminated("abm", {"tau_3": t.tau(1)}), "tau_3: no block of"),
+    ],
+)
+def test_a_block_that_is_not_there_is_not_called_zero(ask, why):
+    with pytest.raises(AssertionError, match=why):
+        ask(Bench((2, 0)))
 
 
 # -- what cannot be told ------------------------------------------------------------------------

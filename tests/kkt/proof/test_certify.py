@@ -14,6 +14,7 @@ from helpers import ALL_JOINTS, light_tip, printed, solve, system_of, tape_of
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.simulation import begun
+from pivotree.kkt.proof import certify
 from pivotree.kkt.proof.certify import Nonsingular
 from pivotree.kkt.proof.trust import decimal_ball
 
@@ -49,6 +50,24 @@ def test_balls_of_two_orders_hold_the_printed_digits(model):
             assert abs(Decimal(ball.mid) - Decimal(text)) <= Decimal("1e-39") * abs(Decimal(text))
             assert len(Decimal(ball.mid).as_tuple().digits) == 61
             assert Decimal(ball.rad) <= Decimal("1e-60") * abs(Decimal(ball.mid))
+
+
+@pytest.mark.parametrize("spec", ["four_bar", SPECS[0]])
+def test_a_solution_that_is_off_in_one_block_is_refused_by_its_residual(spec, monkeypatch):
+    """Whatever program found it: each unknown is held by a row of (4)."""
+    system, tape, right = system_of(spec), tape_of(spec, "abm"), certify.run
+    for block, balls in kkt.certify(system, 20, tape=tape).solution.items():
+        if not len(balls):
+            continue
+
+        def off(*given, block=block):
+            solution, *rest = right(*given)
+            return {**solution, block: solution[block] + flint.arb(1e-9)}, *rest
+
+        monkeypatch.setattr(certify, "run", off)
+        with pytest.raises(kkt.CertificationError, match="its solution does not satisfy row"):
+            kkt.certify(system, 20, tape=tape)
+        monkeypatch.undo()
 
 
 @pytest.mark.product
