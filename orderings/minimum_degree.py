@@ -1,4 +1,4 @@
-"""Minimum degree, constrained to pivots that are feasible (Tinney & Walker 1967; Liu 1985)."""
+"""Minimum degree, constrained to pivots that are feasible (Tinney & Walker 1967; George & Liu 1989)."""
 
 from collections import defaultdict
 from heapq import heappop, heappush

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,13 +81,8 @@ class Mixed(Format):
         """Whether a tape must say to which body or D_k an operation belongs."""
         return self.D is not None or bool(self.bodies)
 
-    @property
-    def kinds(self) -> tuple[RoleFormats, ...]:
-        """Formats by operation: first of bodies that are not named, then of each that is."""
-        return tuple(RoleFormats.of(each) for each in (self, *(other for _, other in self.bodies)))
-
     def kind_of(self, names: Sequence[Hashable]) -> NDArray[np.int64]:
-        """(n + 1,) which of ``kinds`` each of the bodies ``names`` has; the last is for no body.
+        """(n + 1,) which of ``bodies`` each of the bodies ``names`` is, from 1 on; the last is for no body.
 
         Raises FormatError where this format names a body that is not among them.
         """
@@ -106,24 +101,14 @@ class Mixed(Format):
         return ByRole(self, tape)
 
 
-class RoleFormats(NamedTuple):
-    """Formats of results and of operands by operation: first outside of D_k, then on D_k."""
-
-    result: tuple[tuple[Format, ...], ...]
-    operand: tuple[tuple[Format, ...], ...]
-
-    @classmethod
-    def of(cls, format: Format) -> RoleFormats:
-        if not isinstance(format, Mixed):
-            alike = ((format,) * len(ROLE_OF_OPERATION),) * 2
-            return cls(alike, alike)
-        result = tuple(getattr(format, role) or format.base for role in ROLE_OF_OPERATION)
-        product = format.operands or result[MUL]
-        operand = (*result[:MUL], product, *result[MUL + 1 :])
-        if format.D is None:
-            return cls((result, result), (operand, operand))
-        inside = (format.D,) * len(ROLE_OF_OPERATION)
-        return cls((result, inside), (operand, inside))
+def by_operation(format: Format) -> list[list[list[Format]]]:
+    """Formats of results and of operands by operation, each outside of D_k, then on D_k."""
+    if not isinstance(format, Mixed):
+        return [[[format] * len(ROLE_OF_OPERATION)] * 2] * 2
+    result = [getattr(format, role) or format.base for role in ROLE_OF_OPERATION]
+    operand = [*result[:MUL], format.operands or result[MUL], *result[MUL + 1 :]]
+    inside = None if format.D is None else [format.D] * len(ROLE_OF_OPERATION)
+    return [[result, inside or result], [operand, inside or operand]]
 
 
 class ByRole(Runner):
@@ -132,8 +117,10 @@ class ByRole(Runner):
     def __init__(self, mixed: Mixed, tape: Any) -> None:
         rows = {part: i for i, part in enumerate(dict.fromkeys(mixed.parts))}  # rows of grids
         self.grids: NDArray[Any] = np.concatenate([_grid(part) for part in rows])
+        # by body, then outside of D_k and on it, then by operation
+        kinds = [by_operation(kind) for kind in (mixed, *(other for _, other in mixed.bodies))]
         self.result, self.operand = (
-            np.array([[[rows[p] for p in each] for each in kind[k]] for kind in mixed.kinds], dtype=np.int8)
+            np.array([[[rows[p] for p in each] for each in kind[k]] for kind in kinds], dtype=np.int8)
             for k in range(2)
         )
         self.tape: Any | None = tape if mixed.on_tapes else None

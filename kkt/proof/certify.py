@@ -244,22 +244,19 @@ def _solve(
         solution, pivots, _ = run(tape, entries, flint.arb, given)
     except SingularError as error:
         return {}, str(error)
-    least: tuple[float, Block | None] = (float("inf"), None)
     for i, values in pivots.items():
-        block = tape.program.pivots[i].blocks[0]
         if any(0 in d or not d.is_finite() for d in values):
-            return {}, f"pivot {block} cannot be told from zero"
-        smallest = min((float(abs(d).lower()) for d in values), default=float("inf"))
-        if smallest < least[0]:
-            least = smallest, block
+            return {}, f"pivot {tape.program.pivots[i].blocks[0]} cannot be told from zero"
+    sizes = [(float(abs(d).lower()), i) for i, values in pivots.items() for d in values]
+    least, smallest = min(sizes, default=(float("inf"), -1))
     left = own.left(solution, **given) if own else residual(system, entries, solution)
     for block, row in left.items():
         if not all(0 in x for x in row):
             what = f"its solution does not satisfy row {block} of its equations"
             told = "this is an error of the program, please report it"
             raise CertificationError(f"order {tape.program.name!r}", what, told)
-    count = sum(len(values) for values in pivots.values())
-    return solution, Nonsingular(count, least[1], least[0])
+    block = tape.program.pivots[smallest].blocks[0] if sizes else None
+    return solution, Nonsingular(len(sizes), block, least)
 
 
 def entries_in_balls(system: System, rounded_to: str | Format | None = None) -> Entries:

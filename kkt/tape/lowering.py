@@ -35,7 +35,7 @@ from . import lowering_kernels as kernels
 from .emit import Emitter, Scalars, large_factor
 from .inputs import InputSlots
 
-SHARED = 128  # entries of operands up to which templates are kept for other tapes
+SMALL = 128  # entries of operands up to which templates are kept for all tapes of a process
 PLAIN = ("mul", "add", "inner", "forward", "solve", "mirror")  # whose operands say all
 BLOCKS = {*LETTERS, "H"}  # of (4), whose slots are the same in all programs of a robot
 NONE = -3  # a state that is not known yet
@@ -380,7 +380,7 @@ class Patterns:
         if known.table.found[state, 0] >= 0:
             return
         blocks = tuple([known.blocks[pattern] for pattern in patterns])
-        write = _template if sum(len(content) for _, content in blocks) <= SHARED else _template.__wrapped__
+        write = _template if sum(len(content) for _, content in blocks) <= SMALL else _template.__wrapped__
         present = tuple(ref is not None for ref in i.args)
         template = write(i.op, i.symmetric, self._info(i), self.program.gain, present, blocks)
         known.templates.append(template)

@@ -26,7 +26,7 @@ Values = NDArray[Any] | list[Any]  # of the slots, in the carrier of a format
 Number = Callable[[float], Any]  # makes a number of a type of Python objects
 ByLetter = Mapping[str, NDArray[Any]]  # inputs beside (4), or what replaces its a, b or tau
 GUARD_DIGITS = 20  # digits that mp:D carries beyond the D that it gives
-NO_NUMBER = "{}: overflow or not a number"  # a kind of unknowns
+NO_NUMBER = "{}: overflow or not a number"  # of a kind of unknowns
 PIECE = 1 << 18  # operations that are recorded together at most
 
 
@@ -182,15 +182,15 @@ def number_of(chosen: Format) -> Callable[[float], Any]:
 
 
 def first_bad(tape: Tape, pivots: dict[int, NDArray[Any]]) -> str | None:
+    """The first pivot by which nothing can be divided, and its step; None where there is none."""
     every = np.concatenate([np.zeros(0), *pivots.values()])
-    if np.isfinite(every).all() and every.all():
+    bad = ~np.isfinite(every) | (every == 0)
+    if not bad.any():
         return None
-    for i, d in pivots.items():
-        if not np.isfinite(d).all() or (d == 0).any():
-            record = tape.program.pivots[i]
-            what = "zero" if np.isfinite(d).all() else "not a number"
-            return f"pivot {record.blocks[0]}, step {record.step + 1}: {what}"
-    return None
+    number = int(tape.pivot_records[bad.argmax()])
+    what = "zero" if np.isfinite(pivots[number]).all() else "not a number"
+    record = tape.program.pivots[number]
+    return f"pivot {record.blocks[0]}, step {record.step + 1}: {what}"
 
 
 def elimination_of(

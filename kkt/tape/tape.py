@@ -30,8 +30,8 @@ from .emit import Scalars
 from .inputs import UNKNOWNS, InputSlots, near_centres
 from .lowering import Lowering, Patterns
 
-KEEP = 60_000_000  # a tape up to this long is kept for the next number type
-SHARED = 3_000_000  # a tape up to this long leaves its templates for the next order
+LONGEST_KEPT = 60_000_000  # a tape up to this long is kept for the next number type
+LONGEST_SHARED = 3_000_000  # a tape up to this long leaves its templates for the next order
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -154,11 +154,11 @@ def lowered(program: Program, inputs: InputSlots, plans: dict[Any, Any]) -> Tape
     lowering = Lowering(program, inputs, known)
     kept: list[Chunk] = []
     for chunk in lowering.run():
-        if lowering.written > KEEP:
+        if lowering.written > LONGEST_KEPT:
             kept.clear()
         else:
             kept.append(chunk)
-    if lowering.written <= SHARED:
+    if lowering.written <= LONGEST_SHARED:
         plans[kind] = lowering.known
     return Tape(
         program,
@@ -170,7 +170,7 @@ def lowered(program: Program, inputs: InputSlots, plans: dict[Any, Any]) -> Tape
         played=lowering.played,
         first=lowering.first,
         length=lowering.written,
-        kept=None if lowering.written > KEEP else tuple(kept),
+        kept=None if lowering.written > LONGEST_KEPT else tuple(kept),
         columns=tuple(map(lowering.solved, program.columns)),
     )
 

@@ -1,6 +1,7 @@
-"""Where the multipliers of closed loops and contacts stand; an order that names none has them last.
+"""Multipliers of loops before bodies, or early (Todorov, Erez & Tassa 2012; Lubich et al. 1992).
 
-On a tree without loops each order of this file is CRBM or ABM, from which it is made.
+An order that names none has them last.  On a tree without loops each order of this file is CRBM or ABM,
+from which it is made.
 """
 
 from pivotree.kkt import Structure
