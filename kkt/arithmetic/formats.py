@@ -1,7 +1,7 @@
 """The interface of number formats, and those of the processor, of fractions and of balls.
 
-A format runs a tape chunk by chunk: consecutive scalar operations, each with a code.
-Double-double: 106 bits from two float64, about 31 digits.
+A format runs a tape chunk by chunk: consecutive scalar operations, each with a code.  Double-double has
+106 bits from two float64, about 31 digits.
 """
 
 from __future__ import annotations

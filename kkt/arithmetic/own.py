@@ -26,7 +26,7 @@ class Mixed(Format):
 
     An operation first rounds its operands to its own format; its result is rounded once.  ``D`` is
     the format of all operations that form, factor or solve with the diagonal blocks D_k
-    (:mod:`kkt.program.program`).  ``operands`` is the format of the operands of products; products
+    (:func:`kkt.program.readers.diagonal`).  ``operands`` is the format of the operands of products; products
     themselves are rounded to ``mul`` or the base, as in tensor cores.  ``bodies`` are pairs of a
     body's name and the format of all operations of that body, which may be mixed too.  Data are
     rounded to the base everywhere.  Raises FormatError for a part that is neither float64 nor has

@@ -5,13 +5,12 @@
 2. The inverse meets the couplings, X = B^-1 C: Mbar Phi*.
 3. The update C* X, Phi Mbar Phi*, is formed whole; the parent's entry is added last.
 
-The remaining matrix during elimination: fronts of the multifrontal method.
+What remains during elimination is kept in fronts (Duff & Reid 1983): updates of a group wait apart from
+the matrix's own entries, in the group's update matrix, until a group that they touch is opened;
+children's updates are summed first, and the matrix's own entry is added last.  With ``right_looking``
+every update goes to the matrix at once.
 
-Updates of a group wait apart from the matrix's own entries, in the group's update matrix, until a
-group that they touch is opened; children's updates are summed first, and the matrix's own entry is
-added last (Duff & Reid 1983).  With ``right_looking`` every update goes to the matrix at once.
-
-The two base pivots: a pair with an exact inverse, and a dense block factored L D L^T.
+A base pivot is a pair with an exact inverse, or a dense block factored L D L^T.
 """
 
 from __future__ import annotations

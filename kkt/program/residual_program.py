@@ -5,7 +5,7 @@ efforts less those of inverse dynamics (Luh, Walker & Paul 1980).  Closed loops 
 their own rows to either.  Lowered to a tape, it is rounded like everything else in its number
 format.
 
-Solving without elimination: a block triangular order of (4), as in inverse dynamics.
+Inverse dynamics solves (4) without elimination, in a block triangular order.
 
 With qdd known and tau unknown, the rows f_k, pdd_k, qdd_k of (4) give pdd_k, f_k, tau_k one after
 another; nothing is filled in.  A sequence is a list of (row, unknown) blocks, each unknown found

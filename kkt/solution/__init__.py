@@ -1,1 +1,1 @@
-"""Functions that users call: eliminate, refine, inverse dynamics, conditioning, joined robots."""
+"""Functions that users call: eliminate, derivatives, factor, refine, inverse dynamics, conditioning."""

@@ -11,7 +11,7 @@ are far larger than the light bodies' own forces, and their rounding errors are 
 D_k.  One rounding of r_k moves the correction by at least u |r_k| / D_k, where D_k is the inertia
 with some joints held; this is known without a solve.
 
-Rigid rows of loops and contacts, also dependent ones, by proximal iteration.
+Proximal iteration solves rigid rows of loops and contacts, also dependent ones, in the same way.
 
 Where rows depend on each other, the matrix of lambda is singular, and no order has a pivot for it.
 With a compliance mu it is regular, but the answer is that of soft rows.  The proximal point

@@ -11,6 +11,7 @@ that is singular whatever the numbers.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -264,12 +265,13 @@ def require_weighed(program: Program, system: System) -> None:
                 merge = (
                     "merge its fixed joint (merge_fixed=True; on the command line, no --urdf keep-fixed), or "
                 )
-                raise SingularError(
-                    f"body {body!r}",
-                    f"field 'inertia' (or 'mass') {what}",
-                    f"{merge * fixed}use an order that pairs pdd with f, such as abm",
-                    f"and order {program.name!r} pivots on M_k at step {record.step + 1}",
-                )
+                detail = f"and order {program.name!r} pivots on M_k at step {record.step + 1}"
+                raise _without_weight(body, what, merge * fixed, detail)
+
+
+def _without_weight(body: Hashable, what: str, remedy: str, detail: str) -> SingularError:
+    where, wrong = f"body {body!r}", f"field 'inertia' (or 'mass') {what}"
+    return SingularError(where, wrong, f"{remedy}use an order that pairs pdd with f, such as abm", detail)
 
 
 def _unweighable(program: Program, system: System) -> None:
@@ -277,17 +279,11 @@ def _unweighable(program: Program, system: System) -> None:
     tree = system.tree
     singular = [k for k in tree.singular() if not _zeros_are_structure(system, k)]
     for record in program.pivots:
-        if record.blocks[0].kind == "lam":
-            continue
         k = system.structure.index[record.blocks[0].body]
         if k in tree.indefinite() or k in singular:
             what = "is not positive definite" if k in tree.indefinite() else "is singular"
-            raise SingularError(
-                f"body {tree.names[k]!r}",
-                f"field 'inertia' (or 'mass') {what}",
-                "give it a full inertia or none, or use an order that pairs pdd with f, such as abm",
-                f"and order {program.name!r} takes its root at step {record.step + 1}",
-            )
+            detail = f"and order {program.name!r} takes its root at step {record.step + 1}"
+            raise _without_weight(tree.names[k], what, "give it a full inertia or none, or ", detail)
 
 
 def _zeros_are_structure(system: System, k: int) -> bool:

@@ -4,11 +4,9 @@ Carried to the parent's frame they are (Featherstone 2008, section 2.13)
 
     h' = R h + m p,    J' = R J R^T + (h'.p + p.Rh) 1 - (h' p^T + p (Rh)^T),    m' = m.
 
-Composite inertias by mass, centre of mass, and inertia about it: ten other numbers.
-
-Walker & Orin 1982, method 3, as Cloutier 1995 tells it in section 3.1.1: of a composite rigid body
-the position of its centre of mass, its mass, and from them and the parallel-axis theorem its
-inertia about the joint.  A composite is kept as [[E, c~], [-c~, m 1]], with E its inertia about
+Mass, centre of mass and the inertia about it are ten other numbers (Walker & Orin 1982, method 3, as
+Cloutier 1995 tells it in section 3.1.1): the inertia about the joint follows from them by the
+parallel-axis theorem.  A composite is kept as [[E, c~], [-c~, m 1]], with E its inertia about
 its centre of mass and c where that is.  Carried to the parent's frame it is
 
     c' = R c + p,    E' = R E R^T,    m' = m,

@@ -4,7 +4,7 @@ Operations are ``op, dst, a, b`` int arrays: ``v[dst] = v[a] op v[b]``, or ``sqr
 b = 0.  Slot 0 holds zero, slot 1 one, the next slots the entries of (4).  Operations come in
 chunks, so that a long tape needs little memory.
 
-The results of an elimination: the solution, and a record for each pivot.
+Here are also the results of an elimination: the solution, and a record for each pivot.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """From an order to the tape that every number format reads.
 
-The entry of its instruction's result to which each operation of a tape contributes.
+A tape also tells which entry of its instruction's result each operation serves (:func:`entries_of`).
 """
 
 from __future__ import annotations
