@@ -379,9 +379,12 @@ OPERATIONS: dict[tuple[str, bool], Operation] = {
     ("mul", True): mul_symmetric,
     ("add", False): Emitter.add,
     ("add", True): add_symmetric,
+    ("divide", False): Emitter.div,
+    ("divide", True): lambda e, A, whole: mirrored(e.div(A, whole)),
     ("inner", False): inner,
     ("inner", True): partial(inner, product=mul_symmetric),
 }
+SPLITS: dict[str, Operation] = {"along": along, "across": across}
 FACTORS: dict[str, Operation] = {
     "factor": factor,
     "forward": partial(_substituted, whole=False),

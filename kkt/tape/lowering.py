@@ -41,6 +41,9 @@ BLOCKS = {*LETTERS, "H"}  # of (4), whose slots are the same in all programs of 
 NONE = -3  # a state that is not known yet
 LARGEST = 24  # rows of a factor that is a template; a larger one is written in place
 
+# operations of joints, rotations and rigid inertias, which take what ``info`` holds behind their blocks
+WITH_INFO: dict[str, emit.Operation] = {**emit.SPLITS, **rotations.ROTATIONS, **rigid.OPERATIONS}
+
 # operations whose ``info`` holds sizes, and nothing of the robot
 SIZED = ("eye", "cross", "rows", "stack", "square")
 
@@ -93,20 +96,11 @@ def emitted(
 
     ``info`` holds what the operation takes from the robot: rows of S, columns of rotations.
     """
-    if name in ("along", "across"):
-        return getattr(emit, name)(e, blocks[0], info)
-    if name == "basis":
-        return rotations.basis(e, blocks[0], info)
-    if name in rotations.ROTATIONS:
-        return rotations.ROTATIONS[name](e, *blocks, *info)
-    if name in rigid.OPERATIONS:
-        return rigid.OPERATIONS[name](e, *blocks)
-    if name == "divide":
-        out = e.div(blocks[0], blocks[1])
-        return emit.mirrored(out) if symmetric else out
     if name in emit.FACTORS:
         return emit.FACTORS[name](e, *blocks, gain)
-    return emit.OPERATIONS[name, symmetric](e, *blocks)
+    if (name, symmetric) in emit.OPERATIONS:
+        return emit.OPERATIONS[name, symmetric](e, *blocks)
+    return WITH_INFO[name](e, *blocks, *info)
 
 
 class Template(NamedTuple):
@@ -401,7 +395,7 @@ class Patterns:
         """What an operation takes beside its blocks: its own sizes, or rows and columns of a joint."""
         if i.op in ("along", "across", "basis"):
             assert i.args[0] is not None
-            return self.inputs.pivot_rows(self._input_body[i.args[0].value])
+            return (self.inputs.pivot_rows(self._input_body[i.args[0].value]),)
         if i.op in ("weigh", "rotate"):
             dof, k = i.info
             return (dof, self.inputs.concentric(k), self.inputs.linear_columns(k))

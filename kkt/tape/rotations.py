@@ -198,6 +198,7 @@ def back(e: Emitter, F: Scalars, y: Scalars, r: Scalars) -> Scalars:
 
 
 ROTATIONS: dict[str, Operation] = {
+    "basis": basis,
     "weigh": weigh,
     "unweighed": unweighed,
     "rotate": lambda e, *args: rotate(e, *args[:-3], dof=args[-3], concentric=args[-2], linear=args[-1]),
