@@ -9,7 +9,7 @@ The pattern of equation (4) says which entries of its blocks are zero, or one, i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -275,13 +275,15 @@ def pattern_of(tree: BodyTree, state: State, a: NDArray[np.float64]) -> Pattern:
         Phi_one[at, :3, :3] = Phi_one[at, 3:, 3:] = (turn == 1.0) & (R == 1.0)
         S[take] |= columns != 0.0
         S_one[take] &= columns == 1.0
-    poses = [(q, state.R, state.p), *([(generic, *kinematics(tree, generic, still)[:2])] if loops else [])]
-    Gs, ones = zip(*(_constraint_pattern(tree, R, p, q, loops) for q, R, p in poses), strict=True)
     M = in_pieces(_inertia_pattern, tree.mass, tree.com, tree.inertia)
     biased = (tree.dof > 0) | (tree.parent < 0) | a.any(axis=1)
-    soft = np.concatenate([np.zeros(0), *(loop.compliance for loop in loops)]) != 0.0
-    G, G_one = np.any(np.stack(Gs), axis=0), np.all(np.stack(ones), axis=0)
-    return Pattern(M, Phi, S, Phi_one, S_one, biased, G, G_one, soft, own_entries(state))
+    found = Pattern(M, Phi, S, Phi_one, S_one, biased, A=own_entries(state))
+    if not loops:
+        return found
+    poses = (q, state.R, state.p), (generic, *kinematics(tree, generic, still)[:2])
+    (G, G_one), (G_too, G_one_too) = (_constraint_pattern(tree, R, p, at, loops) for at, R, p in poses)
+    soft = np.concatenate([loop.compliance for loop in loops]) != 0.0
+    return replace(found, G=G | G_too, G_one=G_one & G_one_too, compliance=soft)
 
 
 # Patterns come from the factors, not from the products: in float64 a sum of products may cancel
@@ -302,10 +304,9 @@ def _constraint_pattern(
     tree: BodyTree, R: Array, p: Array, q: Array, loops: Sequence[Loop]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Entries of G = C* Phi* that may be nonzero, and those that are always 1."""
-    masks, ones = [np.zeros((0, 6), dtype=bool)], [np.zeros((0, 6), dtype=bool)]
-    if not loops:
-        return masks[0], ones[0]
     from .closures import closures
+
+    masks, ones = [], []
 
     def seen(closure: Closure, place: int) -> Array:
         there = _transform_pattern(closure.R[place], closure.p[place]).T
