@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain, product
 from typing import Any, NamedTuple
 
 from flint import fmpq
@@ -38,10 +38,7 @@ class BlockPolynomial:
 
     def __add__(self, other: BlockPolynomial) -> BlockPolynomial:
         _fit(self.shape == other.shape, "+", self, other)
-        total = dict(self.terms)
-        for word, c in other.terms.items():
-            total[word] = total.get(word, 0) + c
-        return BlockPolynomial(nonzero(total), self.shape)
+        return BlockPolynomial(summed(chain(self.terms.items(), other.terms.items())), self.shape)
 
     def __neg__(self) -> BlockPolynomial:
         return self.scaled(fmpq(-1))
@@ -51,11 +48,10 @@ class BlockPolynomial:
 
     def __matmul__(self, other: BlockPolynomial) -> BlockPolynomial:
         _fit(self.shape[1] == other.shape[0], "times", self, other)
-        total: Terms = {}
-        for u, c in self.terms.items():
-            for v, d in other.terms.items():
-                total[u + v] = total.get(u + v, 0) + c * d
-        return BlockPolynomial(nonzero(total), (self.shape[0], other.shape[1]))
+        pairs = product(self.terms.items(), other.terms.items())
+        return BlockPolynomial(
+            summed((u + v, c * d) for (u, c), (v, d) in pairs), (self.shape[0], other.shape[1])
+        )
 
     def scaled(self, by: fmpq) -> BlockPolynomial:
         return BlockPolynomial({w: c * by for w, c in self.terms.items() if by != 0}, self.shape)
@@ -83,8 +79,12 @@ def turned(word: Word, symmetric: Container[str]) -> Word:
     )
 
 
-def nonzero(terms: Terms) -> Terms:
-    return {word: c for word, c in terms.items() if c != 0}
+def summed(terms: Iterable[tuple[Word, fmpq]]) -> Terms:
+    """Each word once, those without a coefficient left out."""
+    total: Terms = {}
+    for word, c in terms:
+        total[word] = total.get(word, 0) + c
+    return {word: c for word, c in total.items() if c != 0}
 
 
 def zero(shape: tuple[int, int]) -> BlockPolynomial:
@@ -96,12 +96,10 @@ def one(size: int) -> BlockPolynomial:
 
 
 def total(terms: Iterable[BlockPolynomial], shape: tuple[int, int]) -> BlockPolynomial:
-    result: Terms = {}
-    for term in terms:
+    parts = list(terms)
+    for term in parts:
         _fit(term.shape == shape, "in a sum of", term, zero(shape))
-        for word, c in term.terms.items():
-            result[word] = result.get(word, 0) + c
-    return BlockPolynomial(nonzero(result), shape)
+    return BlockPolynomial(summed(item for term in parts for item in term.terms.items()), shape)
 
 
 def _fit(fits: bool, what: str, a: BlockPolynomial, b: BlockPolynomial) -> None:
@@ -251,11 +249,7 @@ class Algebra:
         return self.normal(a - b).is_zero
 
     def reduced(self, terms: Terms) -> Terms:
-        total: Terms = {}
-        for word, c in terms.items():
-            for w, d in self._word(word).items():
-                total[w] = total.get(w, 0) + c * d
-        return nonzero(total)
+        return summed((w, c * d) for word, c in terms.items() for w, d in self._word(word).items())
 
     def _word(self, word: Word) -> Terms:
         known = self._known.get(word)

@@ -99,16 +99,16 @@ class Row:
 
     order: str
     format: str
-    fill_blocks: int | None  # None where the order was refused before any number
-    fill_entries: int | None
-    flops: int | None
-    height: int | None
-    error: float | None  # max |qdd - exact| / max |exact|; None where the elimination failed.  Where
-    #                      efforts and loads cancel, relative to what :mod:`kkt.matrix.system` says
-    digits: float | None  # -log10 of the error, not below 0
-    cancelled_bits: int | None  # most in one sum that is nonzero in the format
-    absorbed_bits: float | None
-    failed_at: str | None
+    fill_blocks: int | None = None  # None where the order was refused before any number
+    fill_entries: int | None = None
+    flops: int | None = None
+    height: int | None = None
+    error: float | None = None  # max |qdd - exact| / max |exact|; None where the elimination failed.  Where
+    #                             efforts and loads cancel, relative to what :mod:`kkt.matrix.system` says
+    digits: float | None = None  # -log10 of the error, not below 0
+    cancelled_bits: int | None = None  # most in one sum that is nonzero in the format
+    absorbed_bits: float | None = None
+    failed_at: str | None = None
     lost_by_order: float | None = None  # digits beyond those that the condition number forces
     backward_error: float | None = None  # of the answer in (4), normwise
     marked: str | None = None  # why the answer should not be relied on, though there is one
@@ -200,11 +200,6 @@ def _at_joints(
     return {"worst_joint": name, "worst_digits": digits_of(float(off[worst]), format)}
 
 
-def refused(order: str, format: str, why: str) -> Row:
-    """The row of an order that gave no answer."""
-    return Row(order, format, None, None, None, None, None, None, None, None, why)
-
-
 def rows_of(
     orders: Mapping[str, Any],
     formats: Sequence[Format],
@@ -224,7 +219,7 @@ def rows_of(
         if isinstance(found, PivotreeError):
             if len(orders) == 1 and type(found) is OrderError:
                 raise found  # there is no other row
-            rows.append(refused(name, f.name, found.why))
+            rows.append(Row(name, f.name, failed_at=found.why))
             continue
         for result in found:
             results[result.order, f.name] = result

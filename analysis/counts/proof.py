@@ -109,9 +109,8 @@ class _Described:
     def loose(self, at: int) -> tuple[Any, ...]:
         """An instruction without places: its operands by what made them, and how near."""
         i = self.program.instructions[at]
-        refs = [ref for ref in i.args if ref is not None]
         args = []
-        for ref, code in zip(refs, self.counted.met[i.out].args, strict=True):
+        for ref, code in zip(i.present, self.counted.met[i.out].args, strict=True):
             source = self.made_by[ref.value]
             relation = self.relation(self.link[at], self.link[source])
             made = self.program.instructions[source]
@@ -133,9 +132,8 @@ class _Described:
     def strict(self, at: int, place: Mapping[int, int]) -> tuple[Any, ...]:
         i = self.program.instructions[at]
         mine = self.link[at]
-        refs = [ref for ref in i.args if ref is not None]
         args: list[tuple[Any, ...]] = []
-        for ref, code in zip(refs, self.counted.met[i.out].args, strict=True):
+        for ref, code in zip(i.present, self.counted.met[i.out].args, strict=True):
             source = self.made_by[ref.value]
             made, other = self.program.instructions[source], self.link[source]
             away = None if mine is None or other is None else other - mine

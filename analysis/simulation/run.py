@@ -270,41 +270,36 @@ def verdict(found: Sequence[Simulation]) -> str:
 
 
 def _compared(format: str, here: list[Simulation]) -> str:
-    broken = [s for s in here if s.failed]
     sound = [s for s in here if not s.failed]
-    lost = "; ".join(f"{s.order} gives up ({s.why})" for s in broken)
+    lost = "; ".join(f"{s.order} gives up ({s.why})" for s in here if s.failed)
     if not sound:
         return f"In {format} no order reaches the end: {lost}."
+    best, cheap = min(sound, key=_work), min(here, key=lambda s: s.operations)
     if len(here) == 1:
-        s = here[0]
-        return (
-            f"In {format} {s.order} takes {s.mean:,.0f} evaluations for {s.seconds:g} s, "
-            f"{s.mean * s.operations:.2g} operations."
-        )
-    best = min(sound, key=lambda s: s.mean * s.operations)
-    cheap = min(here, key=lambda s: s.operations)
-    text = f"In {format} {best.order} does it with the fewest operations"
-    if cheap is not best and not cheap.failed and _work(cheap) < ALIKE * _work(best):
-        names = f"{cheap.order} and {best.order}"
-        text = f"In {format} {names} cost the same, {_work(best):.2g} operations"
-    elif cheap is not best and not cheap.failed:
-        ratio, work = cheap.mean / best.mean, _work(cheap) / _work(best)
+        took = f"{best.mean:,.0f} evaluations for {best.seconds:g} s, {_work(best):.2g} operations"
+        return f"In {format} {best.order} takes {took}."
+    text = f"{best.order} does it with the fewest operations"
+    if best is cheap and sound[1:]:
+        text += _beside(best, min((s for s in sound if s is not best), key=_work))
+    elif best is not cheap and not cheap.failed and _work(cheap) < ALIKE * _work(best):
+        text = f"{cheap.order} and {best.order} cost the same, {_work(best):.2g} operations"
+    elif best is not cheap and not cheap.failed:
         text = (
-            f"In {format} {cheap.order} is cheaper by the evaluation ({cheap.operations:,} "
-            f"operations, {best.order} {best.operations:,}), but takes {ratio:.2f} times as many: "
-            f"{work:.2f} times the operations in all"
+            f"{cheap.order} is cheaper by the evaluation ({cheap.operations:,} operations, {best.order} "
+            f"{best.operations:,}), but takes {cheap.mean / best.mean:.2f} times as many: "
+            f"{_work(cheap) / _work(best):.2f} times the operations in all"
         )
-    elif best is cheap:
-        others = [s for s in sound if s is not best]
-        if others:
-            next_best = min(others, key=_work)
-            ratio = next_best.mean / best.mean
-            how = "as many" if 1 / ALIKE < ratio < ALIKE else f"{ratio:.2f} times as many"
-            took = f"{_work(next_best):.2g} operations"
-            if _work(best):  # a body that turns about its axis of symmetry takes none
-                took = f"{_work(next_best) / _work(best):.2f} times the operations"
-            text += f": {_work(best):.2g}; {next_best.order} takes {how} evaluations and {took}"
-    return f"{text}{'; ' + lost if lost else ''}."
+    return f"In {format} {text}{'; ' + lost if lost else ''}."
+
+
+def _beside(best: Simulation, other: Simulation) -> str:
+    """What the best takes, and how much more the next best does."""
+    ratio = other.mean / best.mean
+    how = "as many" if 1 / ALIKE < ratio < ALIKE else f"{ratio:.2f} times as many"
+    took = f"{_work(other):.2g} operations"
+    if _work(best):  # a body that turns about its axis of symmetry takes none
+        took = f"{_work(other) / _work(best):.2f} times the operations"
+    return f": {_work(best):.2g}; {other.order} takes {how} evaluations and {took}"
 
 
 def _work(s: Simulation) -> float:
