@@ -20,7 +20,7 @@ from pivotree.kkt.theorem.ranges import ACCELERATION
 from ..comparison.row import digits_of
 from ..readings import Reading, fault, readings
 from ..readings.readings import of_order
-from ..report.make import check as require
+from ..report.make import require_numbers
 from ..study import cells
 from .rooted import no_other
 from .tried import DATA, Floats, Mend, Robot, Tried, mends, search
@@ -116,7 +116,7 @@ def check(
     >>> found.row("crbm").worst >= found.row("newton").worst - 0.5, found.searched >= 6
     (True, True)
     """
-    require(states, 0, digits)
+    require_numbers(states, 0, digits)
     chosen = get_format(format)
     if chosen.kind != "float" or chosen.unit < get_format("float64").unit:
         raise FormatError(

@@ -136,6 +136,8 @@ def compare_as(
     >>> [(row.order, round(row.digits)) for row in found.rows]
     [('mjx', 4), ('crbm', 6)]
     """
+    names = [names] if isinstance(names, str) else names
+    formats = [formats] if isinstance(formats, str | Format) else formats
     chosen = [get(name) for name in (readings() if names is None else names)]
     wanted = tuple(get_format(format) for format in formats)
     for format in wanted:

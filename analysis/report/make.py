@@ -26,7 +26,7 @@ from pivotree.kkt.proof.trust import bound
 
 from ..states.sample import ClosedRanges, require_joints
 from ..states.traced import TracedOrder
-from ..sweep.config import Config, Settings, order_digest
+from ..sweep.config import MOST_STATES, Config, Settings, order_digest
 from ..sweep.measure import positions
 from ..sweep.measure import prepare as prepare_model
 from ..sweep.models import model_of
@@ -39,7 +39,6 @@ from .worst import Inspector
 
 ORDERS = ("abm", "modified_abm", "crbm", "square_root_abm")
 FORMATS = ("float64", "float32", "tf32", "bfloat16")
-MOST_STATES = 10_000_000
 COLUMNS = (
     *("error", "digits", "backward_error", "marked", "failed_at", "failed_as"),
     *("error_with_data", "digits_with_data", "error_of_data", "drawn_again"),
@@ -78,7 +77,7 @@ def robot_report(
     To keep 3 digits in all 5 states, ...
     """
     began = time.perf_counter()
-    check(states, seed, digits)
+    require_numbers(states, seed, digits)
     names = _once("order", ORDERS if orders is None else orders)
     wanted = FORMATS if formats is None else formats
     wanted = [wanted] if isinstance(wanted, str) else wanted
@@ -214,7 +213,7 @@ def _without_name(why: str, name: str) -> str:
     return why
 
 
-def check(states: int, seed: int, digits: float) -> None:
+def require_numbers(states: int, seed: int, digits: float) -> None:
     """Raise PivotreeError for numbers that make no report."""
     if not is_whole(states, 1, MOST_STATES):
         raise PivotreeError(

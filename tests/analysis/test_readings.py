@@ -34,7 +34,7 @@ def test_what_frames_do_not_take_is_refused():
     with pytest.raises(ModelError, match="gathered: at is 'moon'; give one of com"):
         kkt.gathered(system_of("chain:2"), "moon")
     with pytest.raises(FormatError, match="'dd': readings change frames in float64"):
-        readings.compare_as(system_of("chain:2"), ["mjx"], ["dd"])
+        readings.compare_as(system_of("chain:2"), "mjx", "dd")
 
 
 def test_a_chain_far_from_the_origin_loses_what_its_frames_round():
@@ -59,7 +59,7 @@ def test_a_program_that_forms_both_triangles_is_told_on_long_chains_alone():
 
 
 def test_the_sentences_that_the_page_quotes():
-    (told,) = readings.advice(readings.compare_as(system_of("humanoid"), ["mjx"]))
+    (told,) = readings.advice(readings.compare_as(system_of("humanoid"), "mjx", "float32"))
     blamed = readings.fault(readings.get("mjx"), system_of("humanoid")).sentence
     page = " ".join((ROOT / "docs" / "readings.md").read_text(encoding="utf-8").replace("> ", "").split())
     assert told in page and blamed in page

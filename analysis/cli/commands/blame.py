@@ -13,7 +13,7 @@ from pivotree.kkt.arithmetic import get_format
 from ..arguments import Parser, add_derivatives, add_format, add_json, add_model, add_order
 from ..limits import admit, played
 from ..progress import progress_shown
-from .shared import matrix_of, one_state, print_json, state_document, system_and_state
+from .shared import matrix_of, one_state, print_json, refuse_beside, state_document, system_and_state
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -94,10 +94,8 @@ def _as_program(options: argparse.Namespace) -> int:
     """What a program loses, in a sentence that one could file, and its largest shares."""
     from ... import readings
 
-    given = vars(options).get("given", set()) | ({"derivatives"} if options.derivatives else set())
-    for name in ("order", "output", "derivatives", "top"):
-        if name in given:
-            raise kkt.PivotreeError("option --as", "says order and output itself", f"leave out --{name}")
+    others = {x: f"--{x}" for x in ("order", "derivatives", "top")}
+    refuse_beside("--as", "says order and output itself", options, **others, output="--of")
     reading = readings.get(options.reading)
     with progress_shown() as progress:
         system, state = system_and_state(options)

@@ -24,6 +24,7 @@ from .shared import (
     orders_of,
     print_json,
     refinement,
+    refuse_beside,
     state_document,
     system_and_state,
 )
@@ -167,13 +168,8 @@ def _told(options: argparse.Namespace, result: Comparison, state: dict[str, Any]
 
 def _as_programs(options: argparse.Namespace) -> int:
     """Orders in the frames of programs, beside the same orders in each body's own."""
-    named = {"--order": options.order, "-o": options.output, "--derivatives": options.derivatives or None}
-    named |= {"--refine": None if options.refine == "0" else options.refine}
-    named |= {"--frames": None if options.frames == "given" else options.frames}
-    named |= {"--symmetry": options.symmetry, "--composites": options.composites}
-    for option, told in named.items():
-        if told is not None:
-            raise kkt.PivotreeError("option --as", "says order and frames itself", f"leave out {option}")
+    others = {x: f"--{x}" for x in ("order", "derivatives", "refine", "frames", "symmetry", "composites")}
+    refuse_beside("--as", "says order and frames itself", options, **others, output="-o")
     from ... import readings
 
     names, formats = items("--as", options.readings), formats_of(options)
@@ -205,12 +201,8 @@ def _of_matrix(options: argparse.Namespace, matrix: kkt.Matrix) -> int:
 
 def _derivatives(options: argparse.Namespace) -> int:
     """Digits of the derivatives of qdd by q, qd and tau."""
-    for option in ("output", "bits", "refine", "symmetry", "composites"):
-        if getattr(options, option) not in (None, False, "0"):
-            name = {"output": "-o"}.get(option, f"--{option}")
-            raise kkt.PivotreeError(
-                "option --derivatives", f"compares digits alone, without {name}", f"leave {name} out"
-            )
+    others = {x: f"--{x}" for x in ("bits", "refine", "symmetry", "composites")}
+    refuse_beside("--derivatives", "compares digits alone", options, **others, output="-o")
     names, formats = orders_of(options), formats_of(options)
     with progress_shown() as progress:
         system, state = system_and_state(options)

@@ -33,9 +33,9 @@ def declare(command: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ...report.make import ORDERS, check, check_empty, robot_report
+    from ...report.make import ORDERS, check_empty, require_numbers, robot_report
 
-    check(options.states, options.seed, options.digits)
+    require_numbers(options.states, options.seed, options.digits)
     orders, formats = orders_of(options), formats_of(options)
     folder = _named(options.model) if options.output is None else folder_of(options.output)
     check_empty(folder)

@@ -69,6 +69,14 @@ def matrix_of(options: argparse.Namespace, *taken: str) -> kkt.Matrix | None:
     return matrix(options.model)
 
 
+def refuse_beside(option: str, why: str, options: argparse.Namespace, **names: str) -> None:
+    """Raise PivotreeError for options that do not go with another: their fields, and what they are called."""
+    for name, called in names.items():
+        value, given = getattr(options, name), name in vars(options).get("given", ())
+        if (given or value is True or isinstance(value, list)) and value not in ("0", "given"):
+            raise kkt.PivotreeError(f"option {option}", why, f"leave out {called}")
+
+
 URDF = "floating, dynamics, keep-fixed, mimic=HOW, NAME:=VALUE or package:NAME=FOLDER"
 
 

@@ -14,7 +14,16 @@ from pivotree.kkt.solution.conditioning import Conditioning
 from ..arguments import Parser, add_format, add_json, add_model, add_order, add_refinement
 from ..limits import SMALLER, admit, played
 from ..progress import progress_shown
-from .shared import matrix_of, one_state, print_json, refinement, state_document, system_and_state, tree_of
+from .shared import (
+    matrix_of,
+    one_state,
+    print_json,
+    refinement,
+    refuse_beside,
+    state_document,
+    system_and_state,
+    tree_of,
+)
 
 if TYPE_CHECKING:
     from ...comparison.row import Row
@@ -108,11 +117,8 @@ def _letters(options: argparse.Namespace) -> int:
     from ...letterfile import load_letters
     from ...letters import closed_form
 
-    for name in ("refine", "certify", "q", "state"):
-        if getattr(options, name) not in (None, "0"):
-            raise kkt.PivotreeError(
-                f"option --{name}", "a closed form is exact and holds in every state", f"leave --{name} out"
-            )
+    others = {x: f"--{x}" for x in ("refine", "certify", "q", "state")}
+    refuse_beside("--symbolic", "gives a closed form, exact in every state", options, **others)
     with progress_shown() as progress:
         progress(f"{options.order} in letters")
         found = closed_form(tree_of(options, load_letters), options.order)

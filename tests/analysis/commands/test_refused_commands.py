@@ -22,7 +22,7 @@ REFUSED = {
     "order 'abm' is asked for twice; give each": "compare chain:2 --orders abm,abm",
     "format 'float32' is asked for twice; give": "compare chain:2 --formats float32,float32:nearest",
     "pivot qdd_j2 at step 2 is structurally zero": "compare chain:2 --orders own.json",
-    "compares digits alone, without --refine; leave": "compare chain:2 --derivatives --refine 1",
+    "compares digits alone; leave out --refine": "compare chain:2 --derivatives --refine 1",
     "option --frames: 'bent' is unknown; use given, aligned": "compare chain:2 --frames bent",
     "model: no name is given": "solve ''",
     "field 'schema' is 'pivotree-model/1'; an order file has": "solve chain:2 --order other.json",
@@ -33,8 +33,8 @@ REFUSED = {
     "order 'crbm' in float32: pivot qdd_2, step 4: zero; use another order": (
         "solve example3:m1=1e8 --order crbm --format float32"
     ),
-    "option --q: a closed form is exact and holds in": "solve chain:2 --symbolic --q 1,2",
-    "option --state: a closed form is exact and": "solve chain:2 --symbolic --state random:0",
+    "a closed form, exact in every state; leave out --q": "solve chain:2 --symbolic --q 1,2",
+    "exact in every state; leave out --state": "solve chain:2 --symbolic --state random:0",
     "option --step: -1 is outside this order's steps; use 0 to 3": "figure spy chain:3 --step=-1 -o x.svg",
     "suffix '.bmp' is unknown; use .png, .pdf": "figure spy chain:3 -o x.bmp",
     "option --top is 0; give at least 1": "blame chain:2 --top 0",
@@ -49,7 +49,7 @@ REFUSED = {
     "option --digits: 0.0 is out of range": "check chain:2 --digits 0",
     "option -o: a.html is no page; give a name that ends in .md": "check chain:2 -o a.html",
     "option -o: the worst state would replace light.json; give": "check light.json -o light.md",
-    "option --as: says order and output itself; leave out --order": "blame chain:2 --as mjx --order abm",
+    "option --as: says order and output itself; leave out --of": "blame chain:2 --as mjx --of j1",
     "has no joint that moves, and so no acceleration": "blame still.json --as mjx",
     "has no joint that moves, and so no": "blame still.json --derivatives",
     "output 'j1' is no derivative here; use dq": "blame chain:2 --derivatives --of j1",
