@@ -147,10 +147,7 @@ def block_state(symbolic: SymbolicFactor, step: int | None = None, since: int | 
         raise OrderError(f"order {plan.sequence.name!r}", f"has no step {step!r}", f"use 0 to {plan.groups}")
     if since is None:
         since = step if whole else max(step - 1, 0)
-    count = len(plan.blocks)
-    where = np.empty(plan.graph.count, dtype=np.int64)
-    where[plan.blocks] = np.arange(count)
-    ends = np.sort(where[plan.graph.edges], axis=0)
+    ends = plan.edges
     original = np.full(ends.shape[1], ORIGINAL)
     fill, kind = _fill(symbolic, step, since)
     first = _first_update(symbolic)

@@ -77,21 +77,11 @@ class Binary(Format):
         """(1,) the format as a record for compiled loops (:data:`.grids.GRID`)."""
         from . import grids
 
-        return np.array(
-            [
-                (
-                    MODES.index(self.rounding),
-                    (53 - self.precision) << 52,
-                    (1023 + self.emin) << 52,
-                    (1023 + self.emax) << 52,
-                    self.largest,
-                    math.inf if self.infinite else math.nan,
-                    self.smallest,
-                    grids.mixed_seed(self.seed),
-                )
-            ],
-            dtype=grids.GRID,
-        )
+        least, most = ((1023 + exponent) << 52 for exponent in (self.emin, self.emax))
+        mode, shift = MODES.index(self.rounding), (53 - self.precision) << 52
+        over, seed = math.inf if self.infinite else math.nan, grids.mixed_seed(self.seed)
+        row = (mode, shift, least, most, self.largest, over, self.smallest, seed)
+        return np.array([row], dtype=grids.GRID)
 
     def cast(self, x: NDArray[Any]) -> NDArray[Any]:
         from . import grids

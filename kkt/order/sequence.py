@@ -60,8 +60,7 @@ class Rules:
             value = getattr(self, name)
             if value not in choices:
                 raise OrderError("order", f"switch {name!r} is {value!r}", f"use {' or '.join(choices)}")
-        defaults = {name: choices[0] for name, choices in _CHOICES.items()}
-        other = {n for n in defaults if getattr(self, n) != defaults[n]} - {"elimination"}
+        other = {n for n, choices in _CHOICES.items() if getattr(self, n) != choices[0]} - {"elimination"}
         if self.elimination == "orthogonal" and other:
             raise OrderError(
                 "order", f"switch {min(other)!r} means nothing to elimination 'orthogonal'", "leave it out"
@@ -317,6 +316,13 @@ class Plan(Shown):
     @property
     def groups(self) -> int:
         return int(self.group[-1]) + 1 if len(self.group) else 0
+
+    @property
+    def edges(self) -> NDArray[np.int64]:
+        """(2, e) the graph's edges by the positions of their ends among ``blocks``, the earlier one first."""
+        position = np.full(self.graph.count, -1, dtype=np.int64)
+        position[self.blocks] = np.arange(len(self.blocks))
+        return np.sort(position[self.graph.edges], axis=0)
 
     @property
     def along_the_joint(self) -> bool:

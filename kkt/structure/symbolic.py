@@ -57,10 +57,7 @@ class SymbolicFactor(Shown):
     @cached_property
     def fill(self) -> NDArray[np.int64]:
         """(2, fill) positions (earlier, later) of blocks that ``fill_blocks`` counts."""
-        count = len(self.pivot)
-        where = np.empty(self.plan.graph.count, dtype=np.int64)
-        where[self.plan.blocks] = np.arange(count)
-        ends = np.sort(where[self.plan.graph.edges], axis=0)
+        count, ends = len(self.pivot), self.plan.edges
         first = np.repeat(np.arange(count), self.counts)
         old = np.isin(first * count + self.column_index, ends[0] * count + ends[1])
         return np.stack([first[~old], self.column_index[~old]])
@@ -85,10 +82,8 @@ class SymbolicFactor(Shown):
     @cached_property
     def fill_entries(self) -> int:
         """Entries (rows times columns) of the fill blocks, one triangle."""
-        total = (self.size * self._widths).sum()
-        edges = self.plan.graph.edges
-        before = (self.plan.graph.size[edges[0]] * self.plan.graph.size[edges[1]]).sum()
-        return int(total - before)
+        before = self.size[self.plan.edges].prod(axis=0).sum()
+        return int((self.size * self._widths).sum() - before)
 
     @cached_property
     def _widths(self) -> NDArray[np.int64]:
@@ -145,9 +140,7 @@ def symbolic(plan: Plan, most: int | None = None) -> SymbolicFactor:
     require_plan(plan)
     graph = plan.graph
     count = len(plan.blocks)
-    where = np.full(graph.count, -1, dtype=np.int64)
-    where[plan.blocks] = np.arange(count)
-    first, last = np.sort(where[graph.edges], axis=0)
+    first, last = plan.edges
     edges = np.sort(count * first + last)  # by columns, in each by rows
     pointer = np.searchsorted(edges, count * np.arange(count + 1))
     later = edges % count
