@@ -29,6 +29,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt import FormatError, System
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.formats import Hardware
+from pivotree.kkt.arithmetic.objects import each
 from pivotree.kkt.matrix.blocks import Block
 from pivotree.kkt.matrix.entries import assemble
 from pivotree.kkt.matrix.system import require_system
@@ -137,7 +138,7 @@ def equation(system: System, format: str) -> tuple[Apply, NDArray[Any], int]:
     still, N = at_rest(system), len(system.state.tau)
     bias = kkt.inverse_dynamics(system, np.zeros(N), order, chosen.name).tau
     if chosen.kind == "exact":
-        tau = np.array([*map(Fraction, system.state.tau.tolist()), None], dtype=object)[:-1]
+        tau = each(Fraction, system.state.tau)
         return _exactly(still), tau - bias, 0
     tape = lower(trace_substitution(order(still.structure), still.structure, "M v"), still)
     dtype = chosen.dtype

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pivotree import kkt, orderings
 from pivotree.kkt import Block, Matrix, OrderError, PivotreeError, SingularError, System
 from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.arithmetic.objects import column
 from pivotree.kkt.base.foreign import is_whole
 from pivotree.kkt.program.program import Program
 from pivotree.kkt.program.readers import Bodies, step_bodies
@@ -101,7 +102,7 @@ class TracedMatrix:
 
     def certified(self, system: Matrix, digits: int, rounded_to: Format | None = None) -> Pair:
         proof = kkt.certify(system, digits, rounded_to=rounded_to, order=self.tape)
-        return Pair.of_balls(np.array([*proof.qdd, None], dtype=object)[:-1], proof.bits)
+        return Pair.of_balls(column(proof.qdd), proof.bits)
 
 
 def _traced(system: Any, order: Any, quantity: str) -> tuple[Any, Any]:

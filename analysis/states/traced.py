@@ -21,6 +21,7 @@ from pivotree.kkt import OrderError, SymbolicFactor, System, certify, trace
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.binary import Binary
 from pivotree.kkt.arithmetic.formats import Hardware, Runner
+from pivotree.kkt.arithmetic.objects import column
 from pivotree.kkt.matrix.entries import LETTERS, RIGHT_HAND_SIDE, Entries
 from pivotree.kkt.matrix.system import least_size
 from pivotree.kkt.proof.soundness import OTHERWISE, by_chance, named, rows_of
@@ -324,7 +325,7 @@ class TracedOrder:
         """
         if self.quantity == "qdd":
             proof = certify(system, digits, rounded_to=rounded_to, order=self.tape)
-            found = np.array([*proof.qdd, None], dtype=object)[:-1], proof.bits
+            found = column(proof.qdd), proof.bits
         else:
             numbers = numbers_of(self.tape, system)
             found = enclosed(system, self.tape, self.answer, numbers, digits, rounded_to)

@@ -229,6 +229,7 @@ class DoubleDouble(Format):
 
     def shown(self, values: NDArray[Any]) -> NDArray[Any]:
         """mpmath numbers equal to the pairs, in a context of their own."""
+        from .objects import each
+
         context = _context()
-        flat = [context.mpf(z.real) + context.mpf(z.imag) for z in values.ravel().tolist()]
-        return np.array([*flat, None], dtype=object)[:-1].reshape(values.shape)
+        return each(lambda z: context.mpf(z.real) + context.mpf(z.imag), values)

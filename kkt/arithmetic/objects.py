@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ def square_root(x: Any) -> Any:
 
 def each(make: Callable[[Any], Any], values: NDArray[Any]) -> NDArray[Any]:
     """What a function makes of every element, as objects in an array of the same shape."""
-    return _column([make(x) for x in values.ravel().tolist()]).reshape(values.shape)
+    return column([make(x) for x in values.ravel().tolist()]).reshape(values.shape)
 
 
 class InObjects(Runner):
@@ -55,10 +55,10 @@ class InObjects(Runner):
         before: list[Any] = [None] * (3 * len(chunk))
         with precision(self.bits):
             _apply(chunk, v, before)
-        x[:], y[:], r[:] = (_column(before[k::3]) for k in range(3))
+        x[:], y[:], r[:] = (column(before[k::3]) for k in range(3))
 
 
-def _column(values: list[Any]) -> NDArray[Any]:
+def column(values: Sequence[Any]) -> NDArray[Any]:
     """A one-dimensional array of objects, even if these are sequences themselves."""
     out = np.empty(len(values), dtype=object)
     out[:] = values

@@ -385,8 +385,7 @@ def plan_of(
     present = (graph.size[blocks] > 0) | (kinds == F)  # an absent f is kept, to be refused
     blocks, groups = blocks[present], groups[present]
     groups = np.cumsum(np.diff(groups, prepend=groups[:1]) != 0)
-    rank, first = np.array(PRIORITY)[graph.kind], np.isin(graph.kind, (PDD, FJ))
-    blocks = blocks[arranged(blocks, groups, graph.partner, rank, first)]
+    blocks = blocks[_in_groups(blocks, groups, graph)]
     paired = np.zeros(len(blocks), dtype=np.bool_)
     paired[:-1] = (graph.partner[blocks[:-1]] == blocks[1:]) & (groups[:-1] == groups[1:])
     if isinstance(structure, Partition):  # any two unknowns that are a group
@@ -396,26 +395,20 @@ def plan_of(
     return Plan(sequence, graph, blocks, groups, paired)
 
 
-def arranged(
-    blocks: NDArray[np.int64],
-    groups: NDArray[np.int64],
-    partner: NDArray[np.int64],
-    rank: NDArray[np.int64],
-    lead: NDArray[np.bool_],
+def _in_groups(
+    blocks: NDArray[np.int64], groups: NDArray[np.int64], graph: BlockGraph
 ) -> NDArray[np.int64] | slice:
-    """The places of blocks inside every group: pairs first, in the order in which they are named.
+    """The places of blocks inside every group: pairs in the order in which they are named, pdd or fJ first.
 
-    ``rank`` (blocks,) sorts blocks that are used alone; of a pair, ``lead`` is the block that
-    comes first.  Groups ascend.
+    Blocks that are used alone follow by PRIORITY.  Groups ascend.
     """
-    count = len(blocks)
-    place = np.full(len(partner), -1)
+    count, kind, mate = len(blocks), graph.kind[blocks], graph.partner[blocks]
+    place = np.full(graph.count, -1)
     place[blocks] = np.arange(count)
-    mate = partner[blocks]
     there = np.where(mate < 0, -1, place[mate])
     paired = (there >= 0) & (groups[there] == groups)
-    named = 2 * place[np.minimum(blocks, mate)] + ~lead[blocks]
-    key = np.where(paired, named, 2 * count * (1 + rank[blocks]) + np.arange(count))
+    named = 2 * place[np.minimum(blocks, mate)] + ~np.isin(kind, (PDD, FJ))
+    key = np.where(paired, named, 2 * count * (1 + np.array(PRIORITY)[kind]) + np.arange(count))
     if ((groups[1:] > groups[:-1]) | (key[1:] > key[:-1])).all():
         return slice(None)  # in place already, as in an order of millions of single blocks
     return np.lexsort((key, groups))

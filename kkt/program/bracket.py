@@ -97,9 +97,6 @@ class Fronts:
         terms = self._terms.get(i) or [ref for ref in [self.get(i, i)] if ref]
         return [*terms[:-1], *self._parts[i]] if apart and i in self._parts else terms
 
-    def neighbours(self, b: int, among: list[int]) -> list[int]:
-        return [c for c in among if c in self.near[b]]
-
     def _earlier(self, key: Key) -> int:
         i, j = key
         return i if j == RHS or self.position[i] < self.position[j] else j
@@ -214,6 +211,11 @@ def present(refs: dict[int, Ref | None]) -> dict[int, Ref]:
     return {b: ref for b, ref in refs.items() if ref is not None}
 
 
+def width(write: Writer, column: Column) -> int:
+    """Columns of a coupled block, the same in all rows; 0 where it is zero."""
+    return next((write.shape(ref)[1] for ref in column.values() if ref is not None), 0)
+
+
 class _Pivot:
     """A base pivot: it has the uses that elimination makes of the inverse of its square block A."""
 
@@ -257,7 +259,7 @@ class PairPivot(_Pivot):
             once = w.mul(w.t(c1.get(x)), c1.get(z))
             return w.mirror(w.sub(w.add(once, w.t(once)), square))
         # X meets the narrower of the two columns
-        if o2 != RHS and self._width(c2) > self._width(c1):
+        if o2 != RHS and width(w, c2) > width(w, c1):
             return w.t(self.quadratic(c2, c1, o2, o1))
         upper = w.mul(w.t(c1.get(x)), c2.get(z))
         if c1.get(z) is None:
@@ -274,11 +276,6 @@ class PairPivot(_Pivot):
         beside = [o for o, c in C.items() if self.blocks[1] not in c]
         yield from itertools.combinations_with_replacement(through, 2)
         yield from itertools.product(through, beside)
-
-    def _width(self, c: Column) -> int:
-        """Columns of a coupled block, the same in both rows."""
-        ref = next(iter(c.values()))
-        return self.write.shape(ref)[1] if ref is not None else 0
 
     def inverse(self) -> dict[tuple[int, int], Ref | None]:
         """A^-1 itself, block by block."""
@@ -299,11 +296,7 @@ class DensePivot(_Pivot):
         self.gain = gain
 
     def _stack(self, c: Column) -> Ref | None:
-        w = self.write
-        known = [ref for ref in c.values() if ref is not None]
-        if not known:
-            return None
-        return w.stack([c.get(b) for b in self.blocks], self.sizes, w.shape(known[0])[1])
+        return self.write.stack([c.get(b) for b in self.blocks], self.sizes, width(self.write, c))
 
     def _split(self, ref: Ref | None) -> dict[int, Ref | None]:
         result, start = {}, 0
@@ -372,8 +365,8 @@ class Bracket:
         self.z: dict[int, Ref | None] = {}  # B^-1 y so far
         self.couples: Blocks = defaultdict(dict)
         for i, b in enumerate(rows):
-            for c in fronts.neighbours(b, rows[i + 1 :]):
-                ref = fronts.get(b, c)
+            for c in rows[i + 1 :]:
+                ref = fronts.get(b, c) if c in fronts.near[b] else None
                 if ref is not None:
                     self.couples[b][c] = ref
                     self.couples[c][b] = write.t_of(ref)
@@ -563,7 +556,7 @@ class Bracket:
         for place, o1 in enumerate(outside):
             for o2 in outside[place:]:
                 # the inverse meets the narrower of the two couplings
-                a, b = (o1, o2) if self.width(o2) <= self.width(o1) else (o2, o1)
+                a, b = (o1, o2) if width(w, self.C[o2]) <= width(w, self.C[o1]) else (o2, o1)
                 if b not in X:
                     w.at("X", b)
                     X[b] = self.solved(self.C[b], needed)
@@ -582,9 +575,6 @@ class Bracket:
             w.at("update", self.rows[0], o1, -1)
             for i, c in self.C[o1].items():
                 fronts.update_rhs(o1, w.neg(w.mul(w.t(c), self.z[i])))
-
-    def width(self, o: int) -> int:
-        return next((self.write.shape(ref)[1] for ref in self.C[o].values()), 0)
 
     def solved(self, column: dict[int, Ref], needed: set[int]) -> dict[int, Ref]:
         """X = B^-1 C for one coupled block, in the rows that meet a coupling again."""

@@ -130,12 +130,9 @@ class Certified(Shown):
 
     def differences(self, qdd: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
         """(N,) qdd - exact, with their signs; nan or infinite where a qdd is not a number."""
-        off = np.empty(len(self.qdd))
         with flint.ctx.workprec(self.bits):
-            for i, (x, y) in enumerate(zip(qdd, self.qdd, strict=True)):
-                difference = ball_of(x) - y
-                off[i] = float(difference.mid()) if difference.is_finite() else float(x)
-        return off
+            off = [(x, ball_of(x) - y) for x, y in zip(qdd, self.qdd, strict=True)]
+            return np.array([float(d.mid() if d.is_finite() else x) for x, d in off], dtype=float)
 
     def block_error(self, blocks: list[Block], solution: dict[Block, Any]) -> float | None:
         """Largest error of some blocks' unknowns, relative to the largest unknown of the kind."""

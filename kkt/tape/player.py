@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.formats import Chunk, Format, Runner
-from ..arithmetic.objects import InObjects, ZeroDivisor, each
+from ..arithmetic.objects import InObjects, ZeroDivisor, column, each
 from ..base.errors import FormatError, Refusal, SingularError
 from ..matrix.blocks import Block
 from ..matrix.entries import LETTERS, Entries, assemble
@@ -132,7 +132,7 @@ def started(tape: Tape, entries: Entries, numbers: Format | Number, given: ByLet
     if isinstance(numbers, Format):
         v: Any = entered(tape, numbers, places, numbers.cast(values))
     else:
-        v = np.array([*([numbers(0.0)] * tape.slots), None], dtype=object)[:-1]
+        v = column([numbers(0.0)] * tape.slots)
         v[places] = values
     for letter, replaced in (given or {}).items():
         slots = tape.inputs.slots(letter)
