@@ -229,7 +229,5 @@ class DoubleDouble(Format):
 
     def shown(self, values: NDArray[Any]) -> NDArray[Any]:
         """mpmath numbers equal to the pairs, in a context of their own."""
-        from .objects import each
-
-        context = _context()
-        return each(lambda z: context.mpf(z.real) + context.mpf(z.imag), values)
+        number = _context().mpf
+        return np.frompyfunc(lambda z: number(z.real) + number(z.imag), 1, 1)(values)

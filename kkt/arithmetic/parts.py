@@ -22,7 +22,9 @@ from ..base.foreign import foreign
 from .floats import two_sum
 from .formats import Chunk
 from .objects import InObjects
-from .shadows import Floats, Values
+
+Floats = NDArray[np.float64]
+Values = Sequence[Any] | NDArray[Any]  # of slots, or of operations
 
 
 class Parts(NamedTuple):
