@@ -157,8 +157,8 @@ def load(
     suffix = Path(text).suffix.lower()
     separated = os.sep in text or (os.altsep is not None and os.altsep in text)
     tree = None if suffix in SUFFIXES or separated or os.path.lexists(text) else from_spec(text)
-    if suffix not in (".urdf", ".xacro") and (floating or dynamics or mimic != "free" or not merge_fixed):
-        what = "is no .urdf or .xacro file, which alone takes floating, dynamics, mimic and keep-fixed"
+    if suffix not in (".urdf", ".xacro") and (floating or dynamics or mimic != "free"):
+        what = "is no .urdf or .xacro file, which alone takes floating, dynamics and mimic"
         raise ModelError(text, what, "leave them out")
     if suffix != ".xacro" and (packages or arguments):
         what = "is no .xacro file, which alone takes packages and arguments"

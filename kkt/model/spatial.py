@@ -125,9 +125,9 @@ def cross(a: Array, b: Array) -> Array:
 
 def skew(d: Array) -> Array:
     """The matrix d~ with d~ y = d x y; (..., 3) to (..., 3, 3)."""
-    x, y, z = (d[..., i] for i in range(3))
-    zero = x * 0
-    return np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=-1).reshape(*d.shape, 3)
+    zero = d[..., 0] * 0
+    rows = [[zero, -d[..., 2], d[..., 1]], [d[..., 2], zero, -d[..., 0]], [-d[..., 1], d[..., 0], zero]]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
 def force_transform(R: Array, p: Array) -> Array:

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 def tree_of(options: argparse.Namespace, load: Callable[..., Any] | None = None) -> nx.DiGraph[Any]:
     """The model that the options name; links on fixed joints are merged unless they are kept."""
-    tree = (load or kkt.load)(options.model, **reading(options.urdf or ()))
+    given, model = reading(options.urdf or ()), options.model
+    urdf = model.startswith("robot:") or Path(model).suffix.lower() in (".urdf", ".xacro")
+    if not (urdf or given["merge_fixed"]):
+        what = "is no .urdf or .xacro file, which alone takes keep-fixed"
+        raise kkt.ModelError(model, what, "leave it out")
+    tree = (load or kkt.load)(model, **given)
     tree.graph["name"] = tree.graph.get("name") or options.model
     beside = [*tree.graph.get("loops", ()), *_loops_of(options, tree)]
     return tree if not beside else type(tree)(tree, loops=beside)
