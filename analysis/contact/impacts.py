@@ -116,23 +116,28 @@ class Rows:
         zero = {name: np.zeros_like(getattr(e, name)) for name in ("a", "b", "tau", "gamma")}
         return e._replace(A=e.A if terms is None or not len(e.A) else terms.armature, **zero)
 
-    @cached_property
-    def responses(self) -> tuple[Floats, Floats, list[dict[Any, Floats]]]:
-        """Jumps of all rates (N, c) by unit impulses, A (c, c), and impulses of loops by each."""
-        found = [self.solved(self.still._replace(tau=row)) for row in self.J]
-        jumps = np.stack([qdd for qdd, _, _ in found], axis=1)
-        A = self.J @ jumps
-        soft = np.concatenate([closure.loop.compliance for closure in self.contacts])
-        return jumps, (A + A.T) / 2 + np.diag(soft), [held for _, _, held in found]
+    def responses(self, A: Floats) -> tuple[Floats, Floats, list[dict[Any, Floats]]]:
+        """Jumps of all rates (N, c) by unit impulses, A (c, c), and impulses of loops by each.
 
-    def closed(self, qd: Floats) -> tuple[Floats, dict[Any, Floats], float]:
-        """The jump of all rates (N,) after which closed loops keep to their rows, and its energy [J]."""
-        loops = self.bare.state.loops
-        J = on_all_rates(self.bare.tree, self.bare.state, loops)
-        if not (J @ qd).any():
-            return np.zeros_like(qd), {c.loop.name: np.zeros(c.rows) for c in loops}, 0.0
-        jump, _, held = self.solved(self.still._replace(gamma=-J @ qd))
-        return jump, held, float(np.concatenate([*held.values()]) @ J @ (qd + jump / 2))
+        ``A`` stands beside H M H^T: that of jumps, or the system's own, of accelerations.
+        """
+        found = [self.solved(self.still._replace(tau=row, A=A)) for row in self.J]
+        jumps = np.stack([qdd for qdd, _, _ in found], axis=1)
+        own = self.J @ jumps
+        soft = np.concatenate([closure.loop.compliance for closure in self.contacts])
+        return jumps, (own + own.T) / 2 + np.diag(soft), [held for _, _, held in found]
+
+    @cached_property
+    def tied(self) -> Floats:
+        """(rows, N) all rows of the closed loops on the rates of the joints."""
+        return on_all_rates(self.bare.tree, self.bare.state, self.bare.state.loops)
+
+    def closed(self, qd: Floats) -> tuple[Floats, dict[Any, Floats]]:
+        """The jump of all rates (N,) after which closed loops keep to their rows, and its impulses."""
+        if not (self.tied @ qd).any():
+            return np.zeros_like(qd), {c.loop.name: np.zeros(c.rows) for c in self.bare.state.loops}
+        jump, _, held = self.solved(self.still._replace(gamma=-self.tied @ qd))
+        return jump, held
 
 
 def _without(system: System) -> System:
@@ -241,8 +246,8 @@ def impact(
         if rub:
             _require_frame(closure)
     qd = system.state.qd
-    start, held, lost = rows.closed(qd)
-    jumps, A, shares = rows.responses
+    start, held = rows.closed(qd)
+    jumps, A, shares = rows.responses(rows.still.A)
     normal = np.cumsum([0, *(c.rows for c in rows.contacts)])[:-1]
     v = rows.J @ (qd + start)
     if any(rubs) and len(rows.contacts) > 1:
@@ -255,13 +260,14 @@ def impact(
     after = qd + start + jumps @ p
     for amount, share in zip(p, shares, strict=True):
         held = {name: x + amount * share[name] for name, x in held.items()}
+    pushed = p @ rows.J + np.concatenate([np.zeros(0), *held.values()]) @ rows.tied
     return Impact(
         after,
         _named(rows, p),
         held,
         _named(rows, rows.J @ qd),
         _named(rows, rows.J @ after),
-        lost + float(p @ (v + rows.J @ after)) / 2,
+        float(pushed @ (qd + after)) / 2,
         blows,
     )
 
@@ -286,7 +292,7 @@ def forces(system: System, *, order: Any = "abm", format: str = "float64") -> Fo
                 "has tangents, and forces() is without friction",
                 "give the normal alone, or keep it a row of equation (4)",
             )
-    jumps, A, shares = rows.responses
+    jumps, A, shares = rows.responses(rows.bare.entries.A)
     qdd, pdd, held = rows.solved(rows.bare.entries)
     contact = np.concatenate([np.full(c.rows, c.loop.point) for c in system.state.loops])
     b = rows.accelerations(pdd) - system.entries.gamma[contact]
