@@ -32,6 +32,7 @@ from pivotree.kkt import (
 )
 from pivotree.kkt.arithmetic import Format
 from pivotree.kkt.arithmetic.formats import DIV
+from pivotree.kkt.base.foreign import of_kind
 from pivotree.kkt.base.shown import Shown
 from pivotree.kkt.machine.forward_dynamics import system_to_trace, tape_of
 from pivotree.kkt.machine.kinematics import arguments, entries
@@ -110,6 +111,7 @@ class ClosedForm(Shown):
         return found
 
 
+@of_kind
 def closed_form(
     model: Model, order: Any = "abm", letters: str | None = None, longest: int = LONGEST
 ) -> ClosedForm:
@@ -130,6 +132,8 @@ def closed_form(
     """
     import sympy
 
+    if longest < 1:
+        raise ModelError("closed form", f"longest is {longest}", "give 1 term or more")
     robot = InLetters(model, letters, longest, None, [order])
     system, ring, (tape, solution, values) = robot.system, robot.ring, robot.played(order)
     qdd = [ring.shown(x) for x in _accelerations(system, solution)]

@@ -27,8 +27,8 @@ def run(options: argparse.Namespace) -> int:
             return code
         except kkt.PivotreeError as error:
             file = str(getattr(options, "model", None) or "")
-            known = not isinstance(error, kkt.SingularError) or not os.path.isfile(file) or file in str(error)
-            return refused(error if known else kkt.PivotreeError(file, error))
+            robot = isinstance(error, kkt.SingularError | kkt.CertificationError) and file not in str(error)
+            return refused(kkt.PivotreeError(file, error) if robot and os.path.isfile(file) else error)
         except MemoryError:
             return refused("not enough memory for this model; use a smaller one")
         except OSError as error:

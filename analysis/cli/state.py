@@ -51,6 +51,8 @@ def asked(options: argparse.Namespace) -> tuple[int | str | None, dict[str, str]
     for told in options.state or ():
         field, colon, text = told.partition(":")
         if colon and field in ("qd", "tau"):
+            if field in texts:
+                raise kkt.PivotreeError(STATE, f"gives {field} twice", "give it once")
             texts[field] = text
             continue
         if not told:

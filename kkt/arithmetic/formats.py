@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.errors import FormatError
+
 ADD, SUB, MUL, DIV, SQRT = range(5)
 """The codes of operations, on tapes and in functions of :class:`kkt.arithmetic.Custom`; some refuse roots.
 
@@ -113,7 +115,7 @@ class Format:
 
     def cast(self, x: NDArray[Any]) -> NDArray[Any]:
         """Data rounded to nearest in the format, whatever its mode, in the carrying type."""
-        raise NotImplementedError
+        raise FormatError(f"format {self.name!r}", "rounds no data", "use float64 or a shorter format")
 
     def runner(self, tape: Any) -> Runner:
         """A new runner, for one run of a tape."""

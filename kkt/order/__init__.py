@@ -6,11 +6,4 @@ The catalogue of names stands above this room, and who loads both puts its searc
 from collections.abc import Callable
 from typing import Any
 
-from ..base.errors import OrderError
-
-
-def _none(name: str) -> Any:
-    raise OrderError(f"order {name!r}", "no orders are registered", "import pivotree")
-
-
-find: Callable[[str], Any] = _none  # the order of a name, or of FILE.py:FUNCTION
+find: Callable[[str], Any]  # the order of a name, or of FILE.py:FUNCTION

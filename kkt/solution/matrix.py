@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
 from ..arithmetic.objects import each
-from ..base.errors import FormatError, ModelError, OrderError, UnreadableError
+from ..base.errors import CertificationError, FormatError, ModelError, OrderError, UnreadableError
 from ..base.reading import read_bytes
 from ..base.shown import LARGEST, Shown, spy
 from ..matrix.blocks import QDD, Block, Partition
@@ -145,7 +145,10 @@ class Matrix(Shown):
         if rounded_to is None:
             return each(ball_of, self.numbers)
         chosen = get_format(rounded_to)
-        return each(ball_of, chosen.shown(chosen.cast(self.numbers)))
+        data = chosen.shown(chosen.cast(self.numbers))
+        if not np.isfinite(data).all():
+            raise CertificationError(self.name, f"an entry overflows {chosen.name}", "use a larger range")
+        return each(ball_of, data)
 
     def left(self, solution: dict[Block, Any], beside: NDArray[Any]) -> dict[Block, NDArray[Any]]:
         """A x - b by blocks of A, not by the program; ``solution`` gets all of x in one block."""
@@ -209,37 +212,40 @@ def _read(A: Any, name: str) -> tuple[sp.csc_array, str]:
     """The matrix in whatever form it is given, and its name."""
     import scipy.sparse as sp
 
+    where = name
     if isinstance(A, str | Path):
-        from scipy.io import mmread
+        from scipy.io import mminfo, mmread
 
-        name = Path(A).stem if name == "matrix" else name
+        where, name = str(A), Path(A).stem if name == "matrix" else name
         try:
             read_bytes(A)  # refuses what is no plain file of bounded size; mmread unpacks .gz and .bz2
+            rows, columns, entries, *_ = mminfo(A)
+            if max(rows, columns) > 2 * entries:  # however large, in a small file
+                raise ValueError(f"has shape {(rows, columns)}, and rows or columns of zeros alone")
             A = mmread(A)
         except (OSError, EOFError, ValueError, UnreadableError) as error:
             raise ModelError(A, error, "give a Matrix Market file") from None
-    elif isinstance(A, nx.Graph):
-        A = nx.laplacian_matrix(A) + sp.eye_array(len(A))
-    elif isinstance(A, tuple):
-        if len(A) != 2:
-            raise ModelError(name, f"a tuple of {len(A)} is no problem of optimisation", "give (H, A)")
-        H, C = (sp.csc_array(np.atleast_2d(x) if not sp.issparse(x) else x) for x in A)
-        A = sp.block_array([[H, C.T], [C, None]])
     try:
+        if isinstance(A, nx.Graph):
+            A = nx.laplacian_matrix(A) + sp.eye_array(len(A))
+        elif isinstance(A, tuple):
+            H, C = (sp.csc_array(np.atleast_2d(x) if not sp.issparse(x) else x) for x in A)
+            A = sp.block_array([[H, C.T], [C, None]])
         full = sp.csc_array(A)
-    except (TypeError, ValueError):
-        raise ModelError(name, f"{type(A).__name__} is no matrix", "give one of scipy.sparse") from None
-    data = checked(name, "A", full.data, full.data.shape, "real, finite numbers")
+    except (TypeError, ValueError, nx.NetworkXError) as error:
+        what = f"{type(A).__name__} is no matrix ({error})"
+        raise ModelError(where, what, "give one of scipy.sparse, an array, a graph, or (H, A)") from None
+    data = checked(where, "A", full.data, full.data.shape, "real, finite numbers")
     full = sp.csc_array((data, full.indices, full.indptr), shape=full.shape)
     full.sum_duplicates()
     full.eliminate_zeros()
     if full.ndim != 2 or full.shape[0] != full.shape[1] or not full.shape[0]:
-        raise ModelError(name, f"has shape {full.shape}", "give a square matrix with a row or more")
+        raise ModelError(where, f"has shape {full.shape}", "give a square matrix with a row or more")
     if not (held := np.diff(full.indptr)).all():
-        raise ModelError(name, f"row {held.argmin()} holds zeros alone", "give a matrix of full rank")
+        raise ModelError(where, f"row {held.argmin()} holds zeros alone", "give a matrix of full rank")
     if (full != full.T).nnz:
         i, j = (x[0] for x in (full != full.T).nonzero())
-        raise ModelError(name, f"entries ({i}, {j}) and ({j}, {i}) differ", "give a symmetric matrix")
+        raise ModelError(where, f"entries ({i}, {j}) and ({j}, {i}) differ", "give a symmetric matrix")
     return full, name
 
 

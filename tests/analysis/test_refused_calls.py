@@ -80,6 +80,7 @@ def worked():
 REFUSED = {
     "compare: no order or no format is given; name": lambda: compare(SYSTEM, []),
     "use elimination 'gauss', whose groups are told": lambda: listing.of(kkt.build(kkt.star(3)), ROTATED),
+    "closed form: longest is 0; give 1 term or more": lambda: closed_form(TREE, longest=0),
     "an entry of Phi is 0 in the model's numbers, and": lambda: closed_form(special()),
     "closed form: the order divides by more than 1 pivots": (
         lambda: list(map(RING.inverse, RING.context.gens()))

@@ -56,7 +56,7 @@ def _of_robot(options: argparse.Namespace) -> int:
         raise kkt.PivotreeError(
             "prove", "takes MODEL --order A,B of a robot", "of the papers, --only or nothing"
         )
-    orders = items("--order", options.order)
+    orders = list(dict.fromkeys(items("--order", options.order)))
     for name in orders:
         orderings.get(name)
     if len(orders) < 2:

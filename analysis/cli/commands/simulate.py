@@ -128,7 +128,8 @@ def integration_of(text: str) -> Any:
         try:
             found[field] = SETTINGS[field](value)
         except ValueError:
-            raise kkt.PivotreeError("option --integrator", f"{item!r} is no number") from None
+            what = f"{item!r} is no {'whole ' * (field == 'steps')}number"
+            raise kkt.PivotreeError("option --integrator", what) from None
     return Integration(**found)
 
 

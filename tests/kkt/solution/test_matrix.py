@@ -179,7 +179,9 @@ def test_a_comparison_and_a_picture():
         (lambda: pt.matrix(np.array([[1.0, 2.0], [3.0, 1.0]])), r"entries \(0, 1\) and \(1, 0\) differ"),
         (lambda: pt.matrix(np.full((2, 2), np.nan)), "field .A. holds nan; give finite numbers"),
         (lambda: pt.matrix(np.eye(2) * 1j), "field .A. is .*; give real, finite numbers"),
-        (lambda: pt.matrix((np.eye(2),)), "a tuple of 1 is no problem of optimisation"),
+        (lambda: pt.matrix((np.eye(2),)), "tuple is no matrix .* or .H, A."),
+        (lambda: pt.matrix((np.eye(2), np.ones((1, 3)))), "tuple is no matrix .*incompatible row"),
+        (lambda: pt.matrix(nx.Graph()), "Graph is no matrix .Graph has no nodes"),
         (lambda: pt.matrix(np.eye(3), blocks=3), "blocks are 3; give names and lists of rows"),
         (lambda: pt.matrix(np.eye(3), rhs=["a"] * 3), "and a text is no number; give 3 numbers"),
         (lambda: kkt.eliminate(pt.matrix(KKT), kkt.trace(CHAIN, "abm")), "pass the order itself"),
@@ -201,6 +203,14 @@ def test_a_comparison_and_a_picture():
         (
             lambda: kkt.eliminate(pt.matrix(1e9 * np.eye(2)), "natural", "float16"),
             "an entry overflows float16",
+        ),
+        (
+            lambda: kkt.certify(pt.matrix(1e9 * np.eye(2)), 9, rounded_to="float16"),
+            "matrix: an entry overflows float16",
+        ),
+        (
+            lambda: kkt.certify(pt.matrix(np.eye(2)), rounded_to="exact"),
+            "format 'exact': rounds no data; use",
         ),
         (lambda: kkt.eliminate(CHAIN, "minimum_fill"), "asks for a graph of blocks, which a matrix has"),
         (
