@@ -38,7 +38,7 @@ export function blockPanel() {
       const letters = NAMED_FIRST.map((role) => structures.whole.letters[role]);
       const list = letters.flatMap((letter) => (told[letter] ? [h("dt", {}, math(letter)), h("dd", {}, told[letter])] : []));
       const ahead = next && foretold(session, session.model.preview(next)).replace("As the next pivot", `Next, ${members(session, { members: next })}`);
-      const said = para("soft empty", "Point at a block, or move to it with the arrow keys.");
+      const said = para("soft empty", "Point at a block, or use the arrow keys.");
       replaced(body, said, ahead && para("", ahead), h("dl", { class: "letters" }, ...list));
       return;
     }

@@ -111,7 +111,7 @@ export class Story {
     if (side < 100) return;
     this.board.draw(side);
     this.robot?.draw(this.session.engine);
-    this.robot?.named((k) => this._called(k));
+    this.robot?.named((k) => (this.board.labels ? this._called(k) : "")); // many names would cover each other
   }
 
   _moved() {
@@ -219,8 +219,7 @@ export class Story {
   _cell(i, j) {
     const { engine, model } = this.session;
     const { graph } = engine;
-    const { labels } = this.board;
-    if (!labels) return;
+    const labels = this.board.labels ?? new Labels(this.session.engine); // of a large matrix, which has none
     const tex = labels.cell(i, j);
     const standing = i === j ? engine.diagonal[i] >= 0 : engine.made.has(engine.key(i, j));
     const found = standing && graph.size[i] * graph.size[j] === 1 ? model.entries(i, j) : null;

@@ -425,6 +425,8 @@ def test_where_multipliers_stand_decides_the_digits(opened, pages):
     spec = "quadruped:feet=2,compliance=1e-6"
     page = opened(pages(spec, ("abm", "crbm", "lambda_first")))
     system = system_of(spec)
+    names = [page.locator(f".beside .robot {what}").all_text_contents() for what in ("text", "title")]
+    assert [set(some) for some in names] == [{*map(str, range(1, 14))}, set(system.structure.names)]
     bodies, n = system.structure.order.tolist(), system.structure.n
     by_hand = ".".join(f"p{k}q{k}f{k}" for k in bodies)
     digits = []
@@ -433,6 +435,9 @@ def test_where_multipliers_stand_decides_the_digits(opened, pages):
         page.locator(".counter", has_text=f"step {n + 2} of {n + 2}").wait_for()
         digits.append(float(page.locator("aside .answer strong").inner_text().partition(" ")[0]))
     assert digits[0] < 3 and digits[1] > digits[0] + 2
+    page.goto(page.url.partition("#")[0] + "#scene=7")
+    page.locator(".story .grid").hover(position={"x": 12, "y": 12})  # too many blocks for letters in them
+    assert page.locator(".cell-told").text_content().endswith("M1, 6 × 6; M: spatial inertia")
 
 
 # -- scenes ------------------------------------------------------------------------------------------
@@ -506,7 +511,7 @@ def test_a_slider_lights_its_rows_and_a_letter_says_what_it_is(scene):
     page.mouse.move(*cell(page, 3, 3))
     assert page.locator(".cell-told").text_content().endswith(f"M2 = 3, 1 × 1; M: {ASCHER['M'].what}")
     page.mouse.click(*cell(page, 3, 3))  # a number goes, and the next scene tells what came of it
-    assert "#scene=2&steps=" in page.url and "that fills 4 blocks" in told(page)
+    assert "#scene=2&steps=" in page.evaluate("location.hash") and "that fills 4 blocks" in told(page)
 
 
 @pytest.mark.parametrize("row", [0, 3, 6])
