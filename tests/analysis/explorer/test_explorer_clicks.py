@@ -631,7 +631,6 @@ def test_the_last_scene_is_of_the_pages_robot_and_leads_to_the_tool(scene):
     assert page.locator(".transport").is_visible() and not page.locator(".story").is_visible()
     page.get_by_role("button", name="Next step of the order").click()
     page.get_by_role("button", name=re.compile("^Seven scenes")).click()
-    assert page.locator(".scene-title").inner_text() == "Three sliders, nine equations"
     page.get_by_role("button", name=re.compile("^Next, scene 2")).click()
     for where in ("#scene=1", "abm@1"):  # the steps are still there
         page.go_back()
