@@ -21,7 +21,6 @@ from ..comparison.row import digits_of
 from ..readings import Reading, fault, readings
 from ..readings.readings import of_order
 from ..report.make import require_numbers
-from ..study import cells
 from .rooted import no_other
 from .tried import DATA, Floats, Mend, Robot, Tried, mends, search
 
@@ -204,11 +203,12 @@ class _Looked:
             name = ", ".join(x.name for x in who)
             self.ways[name], self.programs[name] = way, who[0]
         self.known: defaultdict[str, list[Floats]] = defaultdict(list)
-        one = [get_format(format)]
-        known = cells(dict(self.ways), one, lambda name, _: told(name), lambda name, *_: self.errors(name))
-        for name, _, found in known:
-            if isinstance(found, PivotreeError):
-                self.refused[name] = found.why
+        for name in list(self.ways):
+            told(name)
+            try:
+                self.errors(name)
+            except PivotreeError as error:
+                self.refused[name] = error.why
                 del self.ways[name]
 
     def errors(self, name: str) -> list[Floats]:

@@ -258,8 +258,7 @@ def impact(
         p, blows = np.zeros(len(v)), 1
         p[normal] = _together(A[np.ix_(normal, normal)], v[normal], np.array(e), law)
     after = qd + start + jumps @ p
-    for amount, share in zip(p, shares, strict=True):
-        held = {name: x + amount * share[name] for name, x in held.items()}
+    held = _with(held, p, shares)
     pushed = p @ rows.J + np.concatenate([np.zeros(0), *held.values()]) @ rows.tied
     return Impact(
         after,
@@ -297,16 +296,20 @@ def forces(system: System, *, order: Any = "abm", format: str = "float64") -> Fo
     contact = np.concatenate([np.full(c.rows, c.loop.point) for c in system.state.loops])
     b = rows.accelerations(pdd) - system.entries.gamma[contact]
     p = complementary(A, b)
-    for amount, share in zip(p, shares, strict=True):
-        held = {name: x + amount * share[name] for name, x in held.items()}
     names = [c.loop.name for c in rows.contacts]
     left = np.where(p > 0.0, 0.0, A @ p + b)
     return Forces(
         qdd + jumps @ p,
         dict(zip(names, map(float, p), strict=True)),
         dict(zip(names, map(float, left), strict=True)),
-        held,
+        _with(held, p, shares),
     )
+
+
+def _with(held: dict[Any, Floats], p: Floats, shares: list[dict[Any, Floats]]) -> dict[Any, Floats]:
+    """What loops hold, with their shares of the contacts' impulses or forces."""
+    pairs = list(zip(p, shares, strict=True))
+    return {name: sum((amount * share[name] for amount, share in pairs), x) for name, x in held.items()}
 
 
 def _together(A: Floats, v: Floats, e: Floats, law: str) -> Floats:

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,9 @@ from matplotlib.figure import Figure
 
 from pivotree import kkt, orderings
 from pivotree.kkt import Elimination, FormatError, Matrix, OrderError, PivotreeError, SymbolicFactor
-from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.files import beside, check_file, made, stems
 
-from ..study import cells
 from .charts import error_bars, pivot_errors
 from .spy import before_after, compare_orders, filmstrip, spy
 from .style import RASTER_DPI, SCREEN, settings, theme
@@ -231,17 +229,12 @@ def _pivots(r: Request) -> Figure:
     """Of orders that this robot does not rule out; where it rules out all, the first refusal is raised."""
     results: dict[str, Elimination] = {}
     refused = []
-    orders = {name: orderings.get(name) for name in r.orders or USUAL}
-
-    def answer(name: str, order: Any, format: Format) -> Elimination:
+    for name, order in {name: orderings.get(name) for name in r.orders or USUAL}.items():
         r.progress(name)
-        return r.once(("run", name, r.format), lambda: kkt.eliminate(r.system, order, format))
-
-    for name, _, found in cells(orders, [get_format(r.format)], lambda _, order: order, answer):
-        if isinstance(found, PivotreeError):
-            refused.append(found)
-        else:
-            results[name] = found
+        try:
+            results[name] = r.once(("run", name, r.format), partial(kkt.eliminate, r.system, order, r.format))
+        except PivotreeError as error:
+            refused.append(error)
     if not results:
         raise refused[0]
     return pivot_errors(results, title="", among=r.orders or USUAL, **r.look)
