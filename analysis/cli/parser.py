@@ -38,16 +38,19 @@ NUMBERS = re.compile(r"-[.\d]")
 
 
 class _Once(argparse.Action):
-    """The value of an option that is given once: of two, none is taken in silence."""
+    """The value of an option that is given once: of two, none is taken in silence.
+
+    Without ``nargs`` it stands for its ``const``, as --float32 does for --format float32.
+    """
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         given = vars(namespace).setdefault("given", set())
         if self.dest in given:
-            name = self.option_strings[0]
+            name = f"--{self.dest}" if self.nargs == 0 else self.option_strings[0]
             parser.error(f"option {name} is given twice; give it once, with commas where it takes several")
         if option_string is not None:
             given.add(self.dest)
-        setattr(namespace, self.dest, values)
+        setattr(namespace, self.dest, self.const if self.nargs == 0 else values)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -120,6 +120,7 @@ def write_all(comparison: Any, folder: str | Path) -> list[Path]:
 GRAPHS = ("natural", "reverse_cuthill_mckee", "minimum_degree", "minimum_fill")  # of a matrix
 USUAL = ("crbm", "abm", "virtual_work", "divide_and_conquer")  # where several orders are compared
 OF_MATRICES = ("spy", "before-after", "film", "orders")  # kinds that need no robot
+STEPPED = ("spy", "film")  # kinds that show a step
 Progress = Callable[[str], None]
 
 
@@ -303,6 +304,8 @@ def write(kind: Kind, request: Request, path: str | Path) -> Path:
             f"kind {kind.name!r} is of robots, and {request.system.name} is a matrix",
             f"use {', '.join(OF_MATRICES)}",
         )
+    if request.step is not None and kind.name in KINDS and kind.name not in STEPPED:
+        raise OrderError("option --step", f"kind {kind.name!r} shows no step", f"use {' or '.join(STEPPED)}")
     if check_suffix(path) == ".tex":
         if kind.latex is None:
             able = ", ".join(k.name for k in KINDS.values() if k.latex)

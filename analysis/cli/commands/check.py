@@ -24,7 +24,7 @@ def declare(command: Parser) -> None:
     add_model(command, state=False, loops=False)
     add_state(command, "one column is of it; without these options it is the model's own")
     add_format(command, "float32", known="float64, float32, bfloat16 and others of fixed precision")
-    command.add_argument("--float32", dest="format", action="store_const", const="float32", help="the usual")
+    command.add_argument("--float32", dest="format", nargs=0, const="float32", help="the usual")
     command.add_argument("--digits", type=float, default=3.0, help="of accelerations that are needed (3)")
     command.add_argument("--states", type=int, default=200, help="random ones that are tried (200)")
     add_json(command)

@@ -79,7 +79,7 @@ def declare(command: Parser) -> None:
     add_order(command, "abm")
     add_format(command, "float64")
     command.add_argument(
-        "--symbolic", action="store_const", dest="format", const="sympy", help="in letters: --format sympy"
+        "--symbolic", nargs=0, dest="format", const="sympy", help="in letters: --format sympy"
     )
     add_refinement(command)
     command.add_argument("--certify", type=int, metavar="D", help="prove D digits of qdd and lambda")

@@ -103,7 +103,8 @@ REFUSED = {
     "option --width: 'triple' is unknown; use": "figure spy chain:2 --width triple -o x.pdf",
     "option --style: 'light,comic' is unknown; use": "figure spy chain:2 --style light,comic -o x.pdf",
     "this kind shows one order, not 2; name one": "figure spy chain:2 --orders abm,crbm -o x.pdf",
-    "option --step: 9 is outside this order's steps": "figure spy chain:2 --step 9 -o x.pdf",
+    "option --step: kind 'orders' shows no step": "figure orders chain:2 --step 1 -o x.pdf",
+    "option --format is given twice": "check chain:2 --format bfloat16 --float32",
     "kind 'digits' has no LaTeX; write a .pdf, or": "figure digits chain:2 -o x.tex",
     "block rows are too many to be set as symbols (at most": "figure spy chain:40 -o x.tex",
     # -- report
@@ -130,7 +131,6 @@ REFUSED = {
     "option --integrator: 'step=x' is no number": "simulate chain:2 --integrator RK45,step=x",
     "there is no dense method 'qr'; use": "simulate chain:2 --order crbm+qr",
     "option --runs is 0; give 1 to 100,000": "simulate chain:2 --runs 0",
-    "option --runs is 1000000000; give 1 to": "simulate chain:2 --runs 1000000000",
     "no state near by closes it": "simulate four_bar --q 0,0,0 --project",
     "is open by 0.82 (rad or m) in this state; give q": "simulate four_bar --q 1,-0.3,1.3",
     "option --project is for closed loops and contacts": "simulate two_link --project",
