@@ -231,5 +231,6 @@ class DoubleDouble(Format):
 
     def shown(self, values: NDArray[Any]) -> NDArray[Any]:
         """mpmath numbers equal to the pairs, in a context of their own."""
-        number = _context().mpf
-        return np.frompyfunc(lambda z: number(z.real) + number(z.imag), 1, 1)(values)
+        context = _context()
+        flat = [context.mpf(z.real) + context.mpf(z.imag) for z in values.ravel().tolist()]
+        return np.array([*flat, None], dtype=object)[:-1].reshape(values.shape)
