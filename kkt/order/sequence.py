@@ -219,14 +219,12 @@ class BlockGraph:
     @cached_property
     def kind(self) -> NDArray[np.int64]:
         """(blocks,) the kind of each block."""
-        bodies = np.repeat(np.arange(LAM), self.structure.n)
-        return np.concatenate([bodies, np.full(len(self.structure.ties), LAM)])
+        return np.minimum(np.arange(self.count) // self.structure.n, LAM)
 
     @cached_property
     def member(self) -> NDArray[np.int64]:
         """(blocks,) the body that each block belongs to; of multipliers, the constraint."""
-        bodies = np.tile(np.arange(self.structure.n), LAM)
-        return np.concatenate([bodies, np.arange(len(self.structure.ties))])
+        return np.arange(self.count) - self.structure.n * self.kind
 
     @property
     def count(self) -> int:
@@ -253,17 +251,15 @@ class BlockGraph:
         k = np.arange(n)
         inner = np.flatnonzero(parent >= 0)
         forces = (FJ, FC) if self.split else (F,)
-        axis = FJ if self.split else F
-        pairs = [(QDD * n + k, axis * n + k)]
+        pairs = [(QDD * n + k, forces[0] * n + k)]
         for kind in forces:
             pairs.append((PDD * n + k, kind * n + k))
             pairs.append((PDD * n + parent[inner], kind * n + inner))
-        for body, c in self.structure.carriers.items():  # the joint drives both
-            pairs.append((np.array([QDD * n + body]), np.array([axis * n + c])))
-        for c, tie in enumerate(self.structure.ties):
-            bodies = np.array(tie.bodies, dtype=np.int64)
-            pairs.append((PDD * n + bodies, np.full(len(bodies), LAM * n + c)))
-        edges = np.concatenate([np.stack(pair) for pair in pairs], axis=1)
+        # a joint drives its body's carrier, too
+        more = [(QDD * n + body, forces[0] * n + c) for body, c in self.structure.carriers.items()]
+        more += [(PDD * n + side.body, LAM * n + side.tie) for side in self.structure.sides]
+        ends = np.array(more, dtype=np.int64).reshape(-1, 2).T
+        edges = np.concatenate([*map(np.stack, pairs), ends], axis=1)
         return edges[:, (self.size[edges] > 0).all(axis=0)]
 
     @cached_property

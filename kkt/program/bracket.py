@@ -95,7 +95,7 @@ class Fronts:
         ``apart`` keeps the children's updates from each other as well.
         """
         terms = self._terms.get(i) or [ref for ref in [self.get(i, i)] if ref]
-        return [*terms[:-1], *self._parts[i]] if apart and i in self._parts else terms
+        return [*terms[:-1], *self._parts[i]] if apart and self._parts.get(i) else terms
 
     def _earlier(self, key: Key) -> int:
         i, j = key
@@ -123,11 +123,7 @@ class Fronts:
         self.outside = sorted(outside, key=self.position.__getitem__)
         steps = {int(self.group[self.position[b]]) for b in rows}
         updates = [u for s in sorted(steps) for u in self.waiting.pop(s, [])]
-        self._parts = {}
-        for b in rows:
-            parts = [ref for u in updates if (ref := u.get(b, {}).get((b, b))) is not None]
-            if parts:
-                self._parts[b] = parts
+        self._parts = {b: [u[b][b, b] for u in updates if u.get(b, {}).get((b, b))] for b in rows}
         self.here = self._sum(updates)
         for b in rows:
             for c in self.near[b]:
