@@ -14,7 +14,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 
-from pivotree.kkt import ModelError, System, build, compile_tree
+from pivotree.kkt import ModelError, System, build
 from pivotree.kkt.machine.frames import in_frames
 from pivotree.kkt.model.spatial import force_transform
 
@@ -36,18 +36,16 @@ def rooted(system: System, body: Hashable) -> System:
     up = [s.names.index(body)]
     while s.parent[up[-1]] >= 0:
         up.append(int(s.parent[up[-1]]))
-    *_, root = up
-    if not _free(system, root):
+    if not _free(system, root := up[-1]):
         raise ModelError(f"body {body!r}", "its root does not float freely, so that no other can be the root")
-    eyes = np.broadcast_to(np.eye(3), (len(s.names), 3, 3))
-    written = in_frames(system, eyes, tidy=False)
+    written = in_frames(system, np.broadcast_to(np.eye(3), (len(s.names), 3, 3)), tidy=False)
     tree = written.graph.copy()
     own = [slice(*ends) for ends in pairwise(s.S.offset.tolist())]
     rates = {name: s.qd[own[k]] for k, name in enumerate(s.names)}
     efforts = {name: system.entries.tau[own[k]] for k, name in enumerate(s.names)}
     joints = {k: {x: tree.nodes[s.names[k]].pop(x) for x in JOINT if x in tree.nodes[s.names[k]]} for k in up}
-    wrench = s.wrench[root] + np.linalg.solve(s.S[root].T, efforts[s.names[root]])
-    tree.nodes[s.names[root]]["wrench"] = wrench
+    held = np.linalg.solve(s.S[root].T, efforts[s.names[root]])
+    tree.nodes[s.names[root]]["wrench"] = s.wrench[root] + held
     v, R, p = s.S[root] @ s.qd[own[root]], s.R[root], s.p[root]
     for parent, child in pairwise(reversed(up)):
         name, joint, motion = s.names[parent], joints[child], force_transform(s.R[child], s.p[child]).T
@@ -60,8 +58,7 @@ def rooted(system: System, body: Hashable) -> System:
         R, p = R @ s.R[child], p + R @ s.p[child]
     tree.nodes[body].update(joint="general", R=R, p=p, S=np.eye(6))
     rates[body], efforts[body] = v, np.zeros(6)
-    names = compile_tree(tree).names
-    qd, tau = (np.concatenate([given[name] for name in names]) for given in (rates, efforts))
+    qd, tau = (np.concatenate([given[name] for name in tree]) for given in (rates, efforts))
     return build(tree, np.zeros(len(qd)), qd, tau, loops=written.loops)
 
 
@@ -89,5 +86,4 @@ def _floats(system: System) -> bool:
 
 def _free(system: System, root: int) -> bool:
     """Whether nothing holds a root: six freedoms without a rotor, or a damper of an implicit step."""
-    rotors = system.entries.A[system.tree.freedoms_of(root)]
-    return system.state.S[root].shape[1] == 6 and not rotors.any()
+    return system.state.S[root].shape[1] == 6 and not system.entries.A[system.tree.freedoms_of(root)].any()

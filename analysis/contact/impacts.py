@@ -74,8 +74,7 @@ class Rows:
                 "build it with loops=[kkt.contact(body, point), ...], one for each point that touches",
             )
         bare = _without(system)
-        tape = tape_for(bare, order)
-        return Rows(bare, contacts, tape, chosen.name)
+        return Rows(bare, contacts, tape_for(bare, order), chosen.name)
 
     @cached_property
     def J(self) -> Floats:
@@ -85,11 +84,10 @@ class Rows:
     def accelerations(self, pdd: Floats) -> Floats:
         """(c,) of all rows, by pdd (n, 6), beside those that their motion alone makes."""
         found = []
-        for closure in self.contacts:
-            for place, k, sign in closure.sides:
-                G = closure.loop.C.T @ force_transform(closure.R[place], closure.p[place]).T
-                found.append((closure, -sign * G @ pdd[k]))
-        return np.concatenate([sum(x for own, x in found if own is c) for c in self.contacts])
+        for c in self.contacts:
+            seen = [-sign * force_transform(c.R[at], c.p[at]).T @ pdd[k] for at, k, sign in c.sides]
+            found.append(c.loop.C.T @ sum(seen))
+        return np.concatenate(found)
 
     def solved(self, entries: Entries) -> tuple[Floats, Floats, dict[Any, Floats]]:
         """qdd (N,), pdd (n, 6) and the loops' multipliers for another right-hand side."""
@@ -131,13 +129,6 @@ class Rows:
     def tied(self) -> Floats:
         """(rows, N) all rows of the closed loops on the rates of the joints."""
         return on_all_rates(self.bare.tree, self.bare.state, self.bare.state.loops)
-
-    def closed(self, qd: Floats) -> tuple[Floats, dict[Any, Floats]]:
-        """The jump of all rates (N,) after which closed loops keep to their rows, and its impulses."""
-        if not (self.tied @ qd).any():
-            return np.zeros_like(qd), {c.loop.name: np.zeros(c.rows) for c in self.bare.state.loops}
-        jump, _, held = self.solved(self.still._replace(gamma=-self.tied @ qd))
-        return jump, held
 
 
 def _without(system: System) -> System:
@@ -246,7 +237,7 @@ def impact(
         if rub:
             _require_frame(closure)
     qd = system.state.qd
-    start, held = rows.closed(qd)
+    start, _, held = rows.solved(rows.still._replace(gamma=-rows.tied @ qd))  # as closed loops ask
     jumps, A, shares = rows.responses(rows.still.A)
     normal = np.cumsum([0, *(c.rows for c in rows.contacts)])[:-1]
     v = rows.J @ (qd + start)
