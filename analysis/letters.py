@@ -103,13 +103,6 @@ class ClosedForm(Shown):
         answer = f"    return [{', '.join(map(str, self.qdd))}]"
         return "\n".join(["import math", "", "", f"def {name}({given}):", *body, answer, ""])
 
-    def whole(self) -> list[sympy.Expr]:
-        """(N) qdd in the letters alone, with all that is defined put in."""
-        found = list(self.qdd.values())
-        for name, value in reversed(self.defined.items()):
-            found = [x.subs(name, value) for x in found]
-        return found
-
 
 @of_kind
 def closed_form(

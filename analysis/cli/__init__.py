@@ -1,6 +1,4 @@
-"""The command line: ``pivotree compare``, ``solve``, ``figure``, ``blame``, ``export``,
-``report``, ``guarantee``, ``list``, ``counts``, ``prove``, ``explore``, ``simulate``,
-``sweep``, ``tune``, ``reproduce``, ``orders``, ``models``.
+"""The command line: what ``pivotree --help`` lists.
 
 Exit 0 done; 1 a comparison in which no order gave an answer, a motion that no order went through, a
 proof that failed, or a criterion of a paper that is missed; 2 bad input, with one line on standard

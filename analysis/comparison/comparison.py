@@ -14,7 +14,6 @@ from pivotree.kkt import (
     Elimination,
     FormatError,
     ModelError,
-    OrderError,
     Partition,
     PivotreeError,
     System,
@@ -130,8 +129,8 @@ def compare(
     Higham 2002, section 1.5; of these orders Ascher, Pai & Cloutier 1996, section 3).  An order
     that cannot pivot on this robot, or that its inertias, loops or size rule out, gives a row with
     ``failed_at``.  Raises OrderError for an order that is unknown, FormatError for a format that means
-    nothing or is asked for twice, and CertificationError where the joint-space inertia is
-    singular.
+    nothing, PivotreeError for what is asked for twice, and CertificationError where the joint-space
+    inertia is singular.
 
     >>> for row in pt.compare(pt.build(pt.chain(30)), ["crbm", "abm"], ["float32"]).rows:
     ...     print(row.order, row.fill_blocks, row.flops, round(row.digits, 1))
@@ -207,12 +206,10 @@ def asked(
     names = [f.name for f in functions]
     if not names or not chosen:
         raise PivotreeError("compare", "no order or no format is given", "name at least one of each")
-    for name in names:
-        if names.count(name) > 1:
-            raise OrderError(f"order {name!r}", "is asked for twice", "give each order its own name")
-    for f in chosen:
-        if [other.name for other in chosen].count(f.name) > 1:
-            raise FormatError(f"format {f.name!r}", "is asked for twice", "give each one once")
+    named = [*(f"order {name!r}" for name in names), *(f"format {f.name!r}" for f in chosen)]
+    for name in named:
+        if named.count(name) > 1:
+            raise PivotreeError(name, "is asked for twice", "give each once, by its own name")
     for f in [f for f in chosen if f.kind == "float"] or chosen:
         require_refinable(f, refine, residual)
     return dict(zip(names, functions, strict=True)), chosen

@@ -233,8 +233,7 @@ def _read(A: Any, name: str) -> tuple[sp.csc_array, str]:
             A = sp.block_array([[H, C.T], [C, None]])
         full = sp.csc_array(A)
     except (TypeError, ValueError, nx.NetworkXError) as error:
-        what = f"{type(A).__name__} is no matrix ({error})"
-        raise ModelError(where, what, "give one of scipy.sparse, an array, a graph, or (H, A)") from None
+        raise ModelError(where, f"{type(A).__name__} is no matrix ({error})", "give one, or (H, A)") from None
     data = checked(where, "A", full.data, full.data.shape, "real, finite numbers")
     full = sp.csc_array((data, full.indices, full.indptr), shape=full.shape)
     full.sum_duplicates()

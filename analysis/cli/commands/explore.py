@@ -54,8 +54,7 @@ def run(options: argparse.Namespace) -> int:
     def tell(path: str) -> dict[str, str]:
         return algorithm_of(shown[0], orderings.get(path))
 
-    empty = {"model": options.model}
-    with nullcontext() if path else ExplorerServer(empty, options.port or 0, read, tell) as server:
+    with nullcontext() if path else ExplorerServer({"model": ""}, options.port or 0, read, tell) as server:
         with progress_shown() as progress:
             shown.append(matrix_of(options, "output", "port") or system_of(options))
             data = explorer_data(shown[0], options.model, orders, formats, progress=progress)

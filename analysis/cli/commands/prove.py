@@ -14,8 +14,6 @@ from ..progress import progress_shown
 from .shared import items, print_json, tree_of
 
 READERS = ("rewriter", "polynomials", "fractions")
-
-
 EXAMPLES = ("prove", "prove --only 'equation (5)'", "prove rr_arm --order abm,crbm")
 
 
