@@ -31,7 +31,7 @@ from pivotree.kkt.matrix.closures import closures
 from pivotree.kkt.matrix.entries import Entries, Pattern, assemble
 from pivotree.kkt.matrix.redundancy import following, unfollowed
 from pivotree.kkt.matrix.state import State, kinematics, node_field
-from pivotree.kkt.matrix.system import SHARE, unopposed
+from pivotree.kkt.matrix.system import SHARE, require_system, unopposed
 from pivotree.kkt.model.joints import JointTerms
 from pivotree.kkt.model.loops import Loop, kept
 from pivotree.kkt.model.rotations import quaternion_to_vector
@@ -46,7 +46,8 @@ MOST = 100  # draws of one state whose loops must close
 
 
 def require_joints(system: System) -> None:
-    """Raise ModelError for a robot that has no acceleration."""
+    """Raise ModelError for anything but a robot that has an acceleration."""
+    require_system(system)
     if not system.tree.N:
         raise kkt.ModelError(
             system.name,

@@ -104,7 +104,6 @@ REFUSED = {
     "option --style: 'light,comic' is unknown; use": "figure spy chain:2 --style light,comic -o x.pdf",
     "this kind shows one order, not 2; name one": "figure spy chain:2 --orders abm,crbm -o x.pdf",
     "option --step: kind 'orders' shows no step": "figure orders chain:2 --step 1 -o x.pdf",
-    "option --format is given twice": "check chain:2 --format bfloat16 --float32",
     "kind 'digits' has no LaTeX; write a .pdf, or": "figure digits chain:2 -o x.tex",
     "block rows are too many to be set as symbols (at most": "figure spy chain:40 -o x.tex",
     # -- report
@@ -366,6 +365,7 @@ def test_an_option_that_is_given_twice_is_refused(refused):
     """The second took the place of the first without a word."""
     for words in ("--order abm --order crbm", "--orders abm --order=crbm", "--order abm --orders abm"):
         assert "option --order is given twice" in refused("compare", "chain:3", *words.split())
+    assert "option --format is given twice" in refused("check", "chain:2", "--format", "tf32", "--float32")
     assert "option -o is given twice" in refused(*["export", "chain:2", "-o", "a.c", "--output", "b.c"])
     both = parser("solve").parse_args(["solve", "chain:2", "--state", "qd:1,2", "--state", "tau:1,2"])
     assert both.state == ["qd:1,2", "tau:1,2"]
