@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, ClassVar
@@ -129,8 +129,8 @@ def compare(
     Higham 2002, section 1.5; of these orders Ascher, Pai & Cloutier 1996, section 3).  An order
     that cannot pivot on this robot, or that its inertias, loops or size rule out, gives a row with
     ``failed_at``.  Raises OrderError for an order that is unknown, FormatError for a format that means
-    nothing, PivotreeError for what is asked for twice, and CertificationError where the joint-space
-    inertia is singular.
+    nothing, PivotreeError for one of either that is asked for twice, and CertificationError where
+    the joint-space inertia is singular.
 
     >>> for row in pt.compare(pt.build(pt.chain(30)), ["crbm", "abm"], ["float32"]).rows:
     ...     print(row.order, row.fill_blocks, row.flops, round(row.digits, 1))
@@ -183,6 +183,15 @@ def compare(
 Orders = dict[str, Callable[..., Any]]  # by name
 
 
+def require_once(what: str, names: Sequence[str]) -> None:
+    """Raise PivotreeError where no name is given, or one twice."""
+    if not names:
+        raise PivotreeError(what, "none is given", "name at least one")
+    for name in names:
+        if names.count(name) > 1:
+            raise PivotreeError(f"{what} {name!r}", "is asked for twice", "give each its own name, once")
+
+
 def asked(
     system: Any, orders: Any, formats: Any, refine: int = 0, residual: str = "dynamics"
 ) -> tuple[Orders, tuple[Format, ...]]:
@@ -204,12 +213,8 @@ def asked(
         require_iterable(system, f, 0, bool(refine))
     functions = [as_order(order) for order in orders]
     names = [f.name for f in functions]
-    if not names or not chosen:
-        raise PivotreeError("compare", "no order or no format is given", "name at least one of each")
-    named = [*(f"order {name!r}" for name in names), *(f"format {f.name!r}" for f in chosen)]
-    for name in named:
-        if named.count(name) > 1:
-            raise PivotreeError(name, "is asked for twice", "give each once, by its own name")
+    require_once("order", names)
+    require_once("format", [f.name for f in chosen])
     for f in [f for f in chosen if f.kind == "float"] or chosen:
         require_refinable(f, refine, residual)
     return dict(zip(names, functions, strict=True)), chosen

@@ -24,6 +24,7 @@ from pivotree.kkt.base.foreign import is_number, is_whole
 from pivotree.kkt.proof.idle import lost_to_range, wider
 from pivotree.kkt.proof.trust import bound
 
+from ..comparison.comparison import require_once
 from ..states.sample import ClosedRanges, require_joints
 from ..states.traced import TracedOrder
 from ..sweep.config import MOST_STATES, Config, Settings, order_digest
@@ -78,10 +79,10 @@ def robot_report(
     """
     began = time.perf_counter()
     require_numbers(states, seed, digits)
-    names = _once("order", ORDERS if orders is None else orders)
-    wanted = FORMATS if formats is None else formats
-    wanted = [wanted] if isinstance(wanted, str) else wanted
-    chosen = _once("format", [get_format(name).name for name in wanted])
+    names = _listed(ORDERS if orders is None else orders)
+    chosen = [get_format(name).name for name in _listed(FORMATS if formats is None else formats)]
+    require_once("order", names)
+    require_once("format", chosen)
     folder = None if folder is None else Path(folder)
     if folder is not None:
         check_empty(folder)
@@ -213,6 +214,10 @@ def _without_name(why: str, name: str) -> str:
     return why
 
 
+def _listed(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
 def require_numbers(states: int, seed: int, digits: float) -> None:
     """Raise PivotreeError for numbers that make no report."""
     if not is_whole(states, 1, MOST_STATES):
@@ -236,13 +241,3 @@ def check_empty(folder: Path) -> None:
         taken = there and not ended
     if taken:
         raise PivotreeError(f"output folder {folder}", "is not empty", "give another with -o, or remove it")
-
-
-def _once(what: str, names: Sequence[str]) -> list[str]:
-    names = [names] if isinstance(names, str) else names
-    if not names:
-        raise PivotreeError(what, "none is given", "name at least one")
-    for name in names:
-        if list(names).count(name) > 1:
-            raise PivotreeError(f"{what} {name!r}", "is asked for twice", "give each one once")
-    return list(names)

@@ -206,7 +206,7 @@ def test_orders_have_one_closed_form_and_a_wrong_one_fails(monkeypatch, capsys):
     assert '"equal": [\n  false,\n  false\n ]' in capsys.readouterr().out
     for words, told in (
         ("prove rr_arm", "takes MODEL --order A,B of a robot"),
-        ("prove rr_arm --orders abm,abm", "'abm' is one; give two or more"),
+        ("prove rr_arm --orders abm", "'abm' is one; give two or more"),
         ("prove chain:5 --orders abm,crbm", "prove it of fewer bodies"),
     ):
         assert main(words.split()) == 2 and told in capsys.readouterr().err

@@ -78,7 +78,6 @@ def worked():
 
 
 REFUSED = {
-    "compare: no order or no format is given; name": lambda: compare(SYSTEM, []),
     "use elimination 'gauss', whose groups are told": lambda: listing.of(kkt.build(kkt.star(3)), ROTATED),
     "closed form: longest is 0; give 1 term or more": lambda: closed_form(TREE, longest=0),
     "an entry of Phi is 0 in the model's numbers, and": lambda: closed_form(special()),
@@ -127,10 +126,8 @@ REFUSED = {
     "top: 0 culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=0),
     "top: True culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=True),
     "output \"('j', 1)\"": lambda: blame(SYSTEM, "abm", output=("j", 1)),
-    "no order": lambda: compare(SYSTEM, []),
-    "no format": lambda: compare(SYSTEM, ["abm"], []),
+    "order: none": lambda: compare(SYSTEM, []),
     # -- motions, states, reports
-    "order: none": lambda: robot_report(TREE, "m", []),
     "format: none": lambda: robot_report(TREE, "m", formats=[]),
     "--seed: -1 is no seed; give a whole number": lambda: simulate(TREE, "abm", seed=-1),
     "integrator: RK45 takes one motion; use cash_karp": (

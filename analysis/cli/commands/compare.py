@@ -17,8 +17,8 @@ from ..progress import progress_shown
 from .shared import (
     folder_of,
     formats_of,
-    items,
     matrix_of,
+    names_of,
     one_of,
     one_state,
     orders_of,
@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
     with progress_shown() as progress:
         system, state = system_and_state(options)
         wanted = _wanted(system, names)
-        orders = [wanted[name] for name in names or wanted]  # one that is asked for twice is refused there
+        orders = [wanted[name] for name in names or wanted]
         if options.symmetry == "both":
             wanted = _in_both(wanted)
             orders = list(wanted.values())
@@ -172,7 +172,7 @@ def _as_programs(options: argparse.Namespace) -> int:
     refuse_beside("--as", "says order and frames itself", options, **others, output="-o")
     from ... import readings
 
-    names, formats = items("--as", options.readings), formats_of(options)
+    names, formats = names_of("--as", options.readings), formats_of(options)
     orders = {readings.get(name).order for name in names}
     with progress_shown() as progress:
         system, state = system_and_state(options)

@@ -11,7 +11,7 @@ from pivotree.kkt.base.errors import close_names
 
 from ..arguments import MODEL_HELP, Parser, add_json
 from ..progress import progress_shown
-from .shared import items, print_json, tree_of
+from .shared import items, names_of, print_json, tree_of
 
 READERS = ("rewriter", "polynomials", "fractions")
 EXAMPLES = ("prove", "prove --only 'equation (5)'", "prove rr_arm --order abm,crbm")
@@ -54,7 +54,7 @@ def _of_robot(options: argparse.Namespace) -> int:
         raise kkt.PivotreeError(
             "prove", "takes MODEL --order A,B of a robot", "of the papers, --only or nothing"
         )
-    orders = list(dict.fromkeys(items("--order", options.order)))
+    orders = names_of("--order", options.order)
     for name in orders:
         orderings.get(name)
     if len(orders) < 2:

@@ -205,10 +205,19 @@ def items(option: str, text: str) -> list[str]:
     return items
 
 
+def names_of(option: str, text: str) -> list[str]:
+    """Names that an option gives, each once."""
+    names = items(option, text)
+    for name in names:
+        if names.count(name) > 1:
+            raise kkt.PivotreeError(f"option {option}", f"names {name!r} twice", "name each once")
+    return names
+
+
 def orders_of(options: argparse.Namespace, usual: str | None = None) -> list[str] | None:
     """The names that ``--order`` gives, or the ``usual`` ones, all known: refused before any work."""
     text = usual if options.order is None else options.order
-    names = None if text is None else items("--order", text)
+    names = None if text is None else names_of("--order", text)
     for name in names or ():
         orderings.get(name)
     return names
@@ -216,7 +225,7 @@ def orders_of(options: argparse.Namespace, usual: str | None = None) -> list[str
 
 def formats_of(options: argparse.Namespace) -> list[str]:
     """The same of ``--format``."""
-    names = items("--format", options.format)
+    names = names_of("--format", options.format)
     for name in names:
         get_format(name)
     return names

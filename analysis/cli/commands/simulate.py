@@ -14,7 +14,7 @@ from pivotree import kkt
 from ..arguments import Parser, add_format, add_json, add_model, add_order, add_state
 from ..progress import Progress, progress_shown
 from ..state import values_in_words
-from .shared import draw, folder_of, formats_of, items, print_json, tree_of
+from .shared import draw, folder_of, formats_of, names_of, print_json, tree_of
 
 EXAMPLES = (
     "simulate robot.urdf --seconds 2",
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     given, *_ = values_in_words(tree, options, {}, "")
     looped = bool(tree.graph.get("loops"))
     usual = "crbm,abm" if looped else "crbm+cholesky,abm"
-    names = items("--order", usual if options.order is None else options.order)
+    names = names_of("--order", usual if options.order is None else options.order)
     for name in names:
         order_of(name)
     if options.project and not looped:

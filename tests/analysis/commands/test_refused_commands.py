@@ -19,8 +19,7 @@ from pivotree.analysis.states import sample
 
 REFUSED = {
     # -- compare, solve, figure, blame
-    "order 'abm' is asked for twice; give each": "compare chain:2 --orders abm,abm",
-    "format 'float32' is asked for twice; give": "compare chain:2 --formats float32,float32:nearest",
+    "order 'random:1' is asked for twice; give each": "compare chain:2 --orders random:1,random:01",
     "pivot qdd_j2 at step 2 is structurally zero": "compare chain:2 --orders own.json",
     "compares digits alone; leave out --refine": "compare chain:2 --derivatives --refine 1",
     "option --frames: 'bent' is unknown; use given, aligned": "compare chain:2 --frames bent",
@@ -118,9 +117,10 @@ REFUSED = {
     "option --seed: -1 is no seed; use a whole number": "report chain:2 --seed -1 -o r",
     "option --digits: 99.0 is out of range; use 1 to 15": "report chain:2 --digits 99 -o r",
     "output folder taken is not empty; give another": "report chain:2 -o taken",
-    "twice; give each one once": "report chain:2 --formats float32,bfloat16,float32 -o r",
+    "format 'float32' is asked for twice; give each": "report chain:2 --formats float32,float32:nearest -o r",
     # -- simulate
     "state: field 'q' holds 1e+300; give numbers in the range": "simulate chain:2 --q 1e300,0",
+    "option --order: names 'crbm' twice; name each once": "simulate chain:2 --order crbm,abm,crbm",
     "integrator 'euler' is unknown; use": "simulate chain:2 --integrator euler",
     "integrator: steps is 0; give 1 or more": "simulate chain:2 --integrator cash_karp,steps=0",
     "integrator: state is 'float16'; use float64 or": "simulate chain:2 --integrator cash_karp,state=float16",
