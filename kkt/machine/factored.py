@@ -81,24 +81,24 @@ def _apart(
     """A copy where the bodies in ``ways`` hang on factors of their placements, and the factors."""
     compiled = compile_tree(tree)
     size = float(np.abs(compiled.p).max(initial=0.0))
-    result, frames, edges = nx.DiGraph(**tree.graph), dict[Hashable, list[Hashable]](), []
+    result, above = nx.DiGraph(**tree.graph), dict[Hashable, Hashable]()
+    frames: dict[Hashable, list[Hashable]] = {name: [] for name in ways}
     for k, (name, data) in enumerate(tree.nodes(data=True)):
         parent = next(tree.predecessors(name), None)
         if name in ways:
             parts, R, p = _cut(ways[name], compiled.R[k], compiled.p[k], compiled.axis[k, 0], size)
-            frames[name] = []
             for part, turn, shift in parts:
                 frame: Hashable = (name, part)
                 while frame in tree:
                     frame = (frame, part)
                 result.add_node(frame, mass=0.0, joint="fixed", R=turn, p=shift)
-                edges.append((parent, frame))
+                above[frame] = parent
                 frames[name].append(frame)
                 parent = frame
             data = data | {"R": R, "p": p}
         result.add_node(name, **data)
-        edges.append((parent, name))
-    result.add_edges_from(edge for edge in edges if edge[0] is not None)  # nodes stay in the tree's order
+        above[name] = parent
+    result.add_edges_from((up, b) for b, up in above.items() if up is not None)  # bodies stay in their order
     return result, frames
 
 
