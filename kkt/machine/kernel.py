@@ -113,13 +113,13 @@ def compile(
     (dtype('float32'), (500, 3))
     """
     for field_, given, known in (("outputs", outputs, OUTPUTS), ("inputs", inputs, INPUTS)):
-        if isinstance(given, str):
-            raise ModelError("compile", f"{field_} is the text {given!r}", "give a tuple of names")
-        if isinstance(given, bytes) or not isinstance(given, Iterable):
+        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
             raise ModelError("compile", f"{field_} is {given!r}", "give a tuple of names")
         for name in given:
             if name not in known:
                 raise ModelError("compile", f"{field_} holds {name!r}", nearest(str(name), known))
+            if list(given).count(name) > 1:
+                raise ModelError("compile", f"{field_} holds {name!r} twice", "give it once")
     words = {"solver": (solver, tuple(SOLVERS)), "bias": (bias, BIASES), "frames": (frames, FRAMES)}
     for option, (word, known) in words.items():
         if word not in known and (option, word) != ("solver", None):

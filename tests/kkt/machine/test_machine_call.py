@@ -275,7 +275,7 @@ WELD = [kkt.cut_joint("b7", None, "fixed", baumgarte=(1.0, 1.0), name="weld")]
 BESIDE = {"outputs": ("qdd", "dqdd_dq")}
 NO_KERNELS = [
     (kkt.ModelError, "chain:3 abm", {"outputs": ("qd",)}, "did you mean qdd"),
-    (kkt.ModelError, "chain:3 abm", {"outputs": "qdd"}, "outputs is the text 'qdd'; give a tuple of names"),
+    (kkt.ModelError, "chain:3 abm", {"outputs": "qdd"}, "outputs is 'qdd'; give a tuple of names"),
     (kkt.ModelError, "chain:3 abm", {"outputs": None}, "compile: outputs is None; give a tuple of names"),
     (kkt.ModelError, "chain:3 abm", {"outputs": ()}, "compile: outputs is empty; ask for one of"),
     (kkt.ModelError, "chain:3 abm", {"inputs": b"wrench"}, "inputs is b'wrench'; give a tuple of names"),
