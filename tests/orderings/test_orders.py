@@ -138,6 +138,12 @@ def test_bodies_go_in_the_order_that_its_author_gives(order, tree, kind, bodies)
 # -- the registry -------------------------------------------------------------------------------
 
 
+def test_minimum_degree_has_no_pivot_of_a_fixed_joint():
+    structure = system_of("random_tree:n=8,seed=2,joints=revolute+fixed").structure
+    found = {k for group in orderings.get("minimum_degree")(structure) for kind, k in group if kind == "qdd"}
+    assert found == {k for k, N in zip(structure.names, structure.dof, strict=True) if N}
+
+
 def test_orders_of_loops_are_those_of_trees_without_rotations_and_some_of_multipliers():
     assert {*orderings.names(loops=True)} == {*orderings.names(), *orderings.LOOPS} - {"square_root_abm"}
 

@@ -26,37 +26,26 @@ SAME = ("abm", "bad_abm", "modified_abm", "crbm", "crbm_block_row")
 
 
 class TwoLinks:
-    """The letters of section 4.3."""
+    """The letters of section 4.3, and what both methods have: s_2* M_2 s_2, and the numerator."""
 
     def __init__(self) -> None:
-        t = Bench((2, 0))
-        self.t: Bench = t
-        self.M1, self.M2, self.s1, self.s2 = t.M(2), t.M(1), t.H(2).T, t.H(1).T
-        self.X = t.Phi(2, 1).T
-        left = t.after("crbm", 2)  # tau - c of (3): the bias that the thesis calls b
-        self.moved1, self.moved2 = left.rhs(("qdd", 2)), left.rhs(("qdd", 1))
-
-    @property
-    def D2(self) -> MatrixExpr:
-        return self.s2.T * self.M2 * self.s2
-
-    @property
-    def numerator(self) -> MatrixExpr:
-        """(tau_1 - b_1) - s_1* X* M_2 s_2 (s_2* M_2 s_2)^-1 (tau_2 - b_2)."""
-        coupling = self.s1.T * self.X.T * self.M2 * self.s2
-        return self.moved1 - coupling * self.D2.I * self.moved2
+        self.t: Bench = Bench((2, 0))
+        t = self.t
+        _, M2, s1, s2, X = self.letters = t.M(2), t.M(1), t.H(2).T, t.H(1).T, t.Phi(2, 1).T
+        left = t.after("crbm", 2)  # its right-hand side is tau - c of (3), the bias that the thesis calls b
+        self.D2: MatrixExpr = s2.T * M2 * s2
+        coupling = s1.T * X.T * M2 * s2
+        self.numerator: MatrixExpr = left.rhs(("qdd", 2)) - coupling * self.D2.I * left.rhs(("qdd", 1))
 
 
 @statement("two links by ABM", f"{PAPER}, eqs (4.5), (4.7), (4.8)", "the base joint, M_1 added last")
 def by_abm() -> Iterable[Equal]:
     for order in SAME:
         two = TwoLinks()
-        M1, M2, s1, s2, X = two.M1, two.M2, two.s1, two.s2, two.X
-        inner = M2 - M2 * s2 * two.D2.I * s2.T * M2
-        I1 = M1 + X.T * inner * X
-        e = two.t.eliminated(order)
+        M1, M2, s1, s2, X = two.letters
+        I1 = M1 + X.T * (M2 - M2 * s2 * two.D2.I * s2.T * M2) * X
         formula = (s1.T * I1 * s1).I * two.numerator
-        yield Equal(f"{order}: theta_1''", two.t, e.x("qdd", 2), formula)
+        yield Equal(f"{order}: theta_1''", two.t, two.t.eliminated(order).x("qdd", 2), formula)
         if order == "abm":
             left = two.t.after("abm", 1).entry(("pdd", 2), ("pdd", 2))
             yield Equal("I_1, (4.7)", two.t, left, I1)
@@ -66,7 +55,7 @@ def by_abm() -> Iterable[Equal]:
 def inertia() -> Iterable[Equal]:
     for order, steps in (("crbm", 2), ("crbm_block_row", 1)):
         two = TwoLinks()
-        M1, M2, s1, s2, X = two.M1, two.M2, two.s1, two.s2, two.X
+        M1, M2, s1, s2, X = two.letters
         e = two.t.after(order, steps)
         base, tip = ("qdd", 2), ("qdd", 1)
         yield Equal("1,1", two.t, e.entry(base, base), s1.T * (M1 + X.T * M2 * X) * s1)
@@ -81,7 +70,7 @@ def inertia() -> Iterable[Equal]:
 def by_crbm() -> Iterable[Equal]:
     for order in SAME:
         two = TwoLinks()
-        M1, M2, s1, s2, X = two.M1, two.M2, two.s1, two.s2, two.X
+        M1, M2, s1, s2, X = two.letters
         composite = s1.T * (M1 + X.T * M2 * X) * s1
         taken = s1.T * X.T * M2 * s2 * two.D2.I * s2.T * M2 * X * s1
         formula = (composite - taken).I * two.numerator
@@ -201,16 +190,15 @@ class Propagated:
         """The right-hand side: a = b = 0, and u = tau - b in the place of tau."""
         blocks: dict[str, MatrixExpr] = {}
         for k in self.t.bodies:
-            blocks |= {f"a_{k}": ZeroMatrix(6, 1), f"b_{k}": ZeroMatrix(6, 1)}
-            blocks[f"tau_{k}"] = self.moved[k]
+            blocks |= {f"a_{k}": ZeroMatrix(6, 1), f"b_{k}": ZeroMatrix(6, 1), f"tau_{k}": self.moved[k]}
         return blocks
 
     def start(self) -> Blocks:
         """(4) with this right-hand side."""
-        blocks, given = of_equation_4(self.t, self.t.bodies), self.given
+        blocks = of_equation_4(self.t, self.t.bodies)
         for k in self.t.bodies:
             del blocks[("pdd", k), None], blocks[("f", k), None]
-            blocks[("qdd", k), None] = given[f"tau_{k}"]
+            blocks[("qdd", k), None] = self.moved[k]
         return blocks
 
 

@@ -7,8 +7,9 @@ parts first, here as in Ascher 1996 the angular ones are.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 
-from sympy import Expr, Integer, Matrix, diff, expand, eye, symbols, zeros
+from sympy import Integer, Matrix, diff, expand, eye, symbols, zeros
 
 from pivotree.analysis.proofs import Claim, RigidBodies, Same, statement
 
@@ -40,12 +41,10 @@ PHI = moved(R, p)
 def entries(bodies: RigidBodies, block: str, right: Matrix) -> Iterable[Claim]:
     """Every entry of a block, those that must be zero too."""
     rows, columns = right.shape
-    for i in range(rows):
-        for j in range(columns):
-            at = (i + 1,) if columns == 1 else (i + 1, j + 1)
-            typed: Expr = Integer(0) + right[i, j]
-            name = f"{block}, entry {', '.join(map(str, at))}"
-            yield Same(name, bodies, bodies.of(block, *at), typed)
+    for i, j in product(range(rows), range(columns)):
+        at = (i + 1,) if columns == 1 else (i + 1, j + 1)
+        name = f"{block}, entry {', '.join(map(str, at))}"
+        yield Same(name, bodies, bodies.of(block, *at), Integer(0) + right[i, j])
 
 
 @statement(

@@ -145,6 +145,7 @@ def test_armature_stands_in_the_pivots_of_all_joints():
     assert "Q_k = s_kᵀ f_k + A_k q''_k" in lines("inverse_dynamics")
     rotated = lines("square_root_abm", "ascher")
     assert any(line.startswith("R^_k = rotate(R_k, ") and line.endswith(", A_k)") for line in rotated)
+    assert any("turned(" in line for line in rotated)
 
 
 def test_abm_reads_as_featherstone():
@@ -157,6 +158,8 @@ def test_abm_reads_as_featherstone():
     assert "α_k = (Q_k - s_kᵀ p'_k) / D_k" in lines
     assert "q''_k = (Q_k - s_kᵀ p^A_k - U_kᵀ a'_k) / D_k   if k has a parent" in lines
     assert "a_k = a'_k + s_k q''_k   if k has a parent" in lines
+    whole = listing.full(listing.of(kkt.build(kkt.binary(2)), "abm"))
+    assert "  q''_k = (Q_k - s_kᵀ (p^A_k + I^A_k (c_k + X_k a_λ(k)))) / (s_kᵀ I^A_k s_k)" in whole
     assert len(lines) <= 12
 
 
