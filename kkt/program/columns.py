@@ -129,10 +129,7 @@ class ContinuedProgram:
         if ref is None or ref.value not in self._depends:
             return ref
         new = values.get(ref.value)
-        if new is None:
-            return None
-        new = new.T if ref.transposed else new
-        return new if ref.sign > 0 else -new
+        return None if new is None else new.used_as(ref)
 
 
 _WRITTEN = ("mul", "add", "forward", "solve", "inner", "stack", "rows", "divide", "same")

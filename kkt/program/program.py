@@ -50,6 +50,10 @@ class Ref(int):
     def __neg__(self) -> Ref:
         return Ref(self ^ 2)
 
+    def used_as(self, other: Ref) -> Ref:
+        """Transposed, and with the other sign, where the other one is."""
+        return Ref(self ^ (other & 3))
+
     def __bool__(self) -> bool:  # of the first value, too
         return True
 

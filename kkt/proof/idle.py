@@ -135,9 +135,8 @@ def shaken(entries: Entries, most: float, times: int) -> Entries:
     format.  What is no larger than a rounding of the numbers beside it, as the cosine of pi/2 in
     float64, may stand for an exact zero: it is changed by a rounding of these.
     """
-    return Entries(
-        *(_perturbed(np.asarray(getattr(entries, x)), most, times, x in "M S Phi") for x in LETTERS)
-    )
+    blocks = ("M", "S", "Phi")
+    return Entries(*(_perturbed(np.asarray(getattr(entries, x)), most, times, x in blocks) for x in LETTERS))
 
 
 def _perturbed(x: NDArray[Any], most: float, times: int, blocks: bool) -> NDArray[np.float64]:

@@ -114,8 +114,7 @@ class SymbolicFactor(Shown):
 
         A pair whose second block has no other neighbour changes no block, and none waits for it.
         """
-        one = np.ones(len(self.pivot), dtype=np.int64)
-        return levels_of(one, self.column_pointer, self.column_index, self.pivot)
+        return levels_of(np.ones_like(self.counts), self.column_pointer, self.column_index, self.pivot)
 
     @property
     def height(self) -> int:
