@@ -44,7 +44,8 @@ class Tape(Shown):
     solution: dict[Block, Scalars]  # unknowns of every block
     pivots: dict[int, Scalars]  # number of the pivot record -> its d's, record after record
     inertia: Scalars | None  # joint-space inertia
-    played: int  # operations that qdd needs, as they are played
+    flops: int  # operations that qdd needs: with composite inertias as ten numbers, if not said otherwise
+    played: int  # the same, as they are played
     first: NDArray[np.int64]  # (instructions + 1,) operations before each instruction, and in all
     length: int  # all operations
     kept: tuple[Chunk, ...] | None  # None where the tape is too long to keep
@@ -54,12 +55,6 @@ class Tape(Shown):
     def facts(self) -> dict[str, Any]:
         name = self.program.name
         return {"name": name, "operations": self.length, "of them for qdd": self.flops, "slots": self.slots}
-
-    @cached_property
-    def flops(self) -> int:
-        """Operations that qdd needs: with composite inertias as ten numbers, if not said otherwise."""
-        counted = as_counted(self.program)
-        return self.played if counted is self.program else int(Patterns(counted, self.inputs).work().sum())
 
     def chunks(self) -> Iterator[Chunk]:
         """The operations in order; lowered anew each time where the tape is long."""
@@ -158,6 +153,9 @@ def lowered(program: Program, inputs: InputSlots, plans: dict[Any, Any]) -> Tape
             kept.clear()
         else:
             kept.append(chunk)
+    counted, flops = as_counted(program), lowering.played
+    if counted is not program:  # other operations, many of which have the same templates
+        flops = int(Patterns(counted, inputs, lowering.known).work().sum())
     if lowering.written <= LONGEST_SHARED:
         plans[kind] = lowering.known
     return Tape(
@@ -167,6 +165,7 @@ def lowered(program: Program, inputs: InputSlots, plans: dict[Any, Any]) -> Tape
         solution=lowering.solved(program.solution),
         pivots=lowering.pivots(),
         inertia=None if program.inertia is None else lowering.take(program.inertia),
+        flops=flops,
         played=lowering.played,
         first=lowering.first,
         length=lowering.written,
