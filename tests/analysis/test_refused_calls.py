@@ -16,7 +16,6 @@ from pivotree.analysis.cli import main
 from pivotree.analysis.comparison import compare_derivatives
 from pivotree.analysis.counts import family_of
 from pivotree.analysis.explorer import embedded, explorer_data
-from pivotree.analysis.explorer.server import ExplorerServer
 from pivotree.analysis.explorer.widget import Explorer
 from pivotree.analysis.figures import kinds
 from pivotree.analysis.guarantee import guarantee
@@ -149,7 +148,6 @@ REFUSED = {
     "order 'abn' is unknown; nearest": lambda: gradients.solve(SYSTEM, preconditioner="abn"),
     "family 'planer' is unknown; did you mean planar?": (lambda: family_of("planer")),
     "family 'planar+rotor': 'rotor' is unknown; write planar+": (lambda: family_of("planar+rotor")),
-    "option --port: 65536 is no port; use 0 to 65535": lambda: ExplorerServer({}, 65536),
     "Explorer: a int is no model; give a System, a tree, or a name": lambda: Explorer(3),
     "figure: kind 'order' is unknown; did you mean orders": (lambda: kinds.kind_of("order")),
     "has no step 9; use 0": lambda: figures.block_state(kkt.symbolic(kkt.plan(ABM, SYSTEM.structure)), 9),

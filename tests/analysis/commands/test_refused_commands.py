@@ -165,7 +165,7 @@ REFUSED = {
     "option --set: names 'most' twice": "reproduce ascher1996 --item links --set most=1 --set most=2",
     "option --set: 'x' is no setting; give NAME=VALUE": ("reproduce ascher1996 --item equations --set x"),
     "x.txt is no page; give a name that ends in .html": "explore chain:2 -o x.txt",
-    "option --port: 99999999 is no port; use 0 to": "explore no.urdf --port 99999999",  # before any work
+    "option --port: 65536 is no port; use 0 to": "explore no.urdf --port 65536",  # before any work
     "option -o: writes a page and serves none": "explore chain:2 -o page.html --port 8000",
     "option --limits: 'j1' is no range; write j1=-1:1": "guarantee chain:2 --limits j1",
 }
