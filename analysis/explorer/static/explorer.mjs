@@ -24,7 +24,7 @@ import { Strip } from "./strip.mjs";
 
 const FIRST = "Pick a block on the diagonal to eliminate it, or step along the order. Point at a block, tap it once, or press M and the arrow keys, to see what it would do.";
 const WHOLE = 150; // bodies that are drawn block by block
-const WRITTEN = 24; // rows of a matrix of one's own whose numbers stand in its cells
+const WRITTEN = 24; // rows of any matrix whose numbers stand in its cells
 
 // Build the explorer into an element.
 //   data      the document "pivotree-explorer/1"

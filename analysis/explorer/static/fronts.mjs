@@ -18,8 +18,8 @@ export class Fronts {
     this.here = new Map(); // update matrix of the open group: first block to go -> key -> { at, value }
     this.passed = new Map(); // where an update comes from: instruction -> { c, N, joint }
     this.updates = null;
-    this.parts = new Map(); // children's updates of diagonal blocks, apart
-    this.terms = new Map(); // of diagonal blocks: the matrix's own and the children's
+    this.parts = new Map(); // updates of diagonal blocks by children, apart
+    this.terms = new Map(); // of diagonal blocks: own ones and those of children
   }
 
   key(i, j) {

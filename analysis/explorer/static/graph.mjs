@@ -7,7 +7,7 @@ export const F = 2;
 export const FJ = 3;
 export const FC = 4;
 export const LAM = 5; // multipliers of closed loops and contacts, one block each
-const BLOCKS = ["", "x", "", "", "", ""]; // of a matrix of one's own, which stand where joints do
+const BLOCKS = ["", "x", "", "", "", ""]; // of any matrix, which stand where joints do
 const PRIORITY = [0, 3, 1, 1, 2, 4]; // of blocks in a bracket that are no pair: pdd < f < fC < qdd < lam
 
 export class BlockGraph {

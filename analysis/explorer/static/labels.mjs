@@ -100,7 +100,7 @@ export class Labels {
     const [kind, other] = [this.graph.kind(i), this.graph.kind(j)];
     if (kind === LAM) return this._tie(i, j);
     if (other === LAM) return `${this._tie(j, i)}^{*}`;
-    if (kind >= F) return adjoint(this._entry(j, i)); // f's row holds the adjoint of f's column
+    if (kind >= F) return adjoint(this._entry(j, i)); // the row of f holds the adjoint of its column
     const [k, c] = [this.graph.body(i), this.graph.body(j)];
     if (kind === QDD) return other === F ? `${this.tex.H}_{${this.subscript.get(k)}}` : "I";
     const letter = { [FJ]: this.tex.along, [FC]: this.tex.across }[other];

@@ -40,7 +40,7 @@ export class Session {
     this.pending = null;
     this.model = new Model(this.data, this.form, this.format, this.frame);
     this.engine = this.model.engine;
-    this.engine.graph.named = this.names; // whether formulas and margins hold the bodies' own names
+    this.engine.graph.named = this.names; // whether formulas and margins hold names of bodies
   }
 
   // The same steps in another format or another frame.

@@ -199,6 +199,8 @@ export class Strip {
     const group = chosen && this.groups[chosen.at];
     const can = [chosen && chosen.at !== 0, chosen?.at >= 0 && (chosen.at < this.groups.length - 1 || group.length > 1), group?.length > 1, chosen?.at >= 0 && chosen.at < this.groups.length - 1];
     this.tools.forEach((tool, at) => (tool.disabled = !can[at]));
+    const stops = [...this.list.querySelectorAll("button")]; // one for Tab; arrows reach the others
+    for (const stop of stops) stop.tabIndex = stop === (this._chosen() ?? stops[0]) ? 0 : -1;
   }
 
   _edit(key) {

@@ -82,7 +82,7 @@ export class Trace {
     for (let k = 0; k < n; k++) {
       const body = copies?.[k] ?? k;
       const massive = graph.massive[k];
-      const first = body === k || !massive; // behind the body's own joint; other pieces are welded
+      const first = body === k || !massive; // behind the joint of the body; other pieces are welded
       if (massive) {
         const parts = pieces?.[k] ?? 1;
         const [M, b] = [w.input("M", body, rows, rows), w.input("b", body, rows, 1)];

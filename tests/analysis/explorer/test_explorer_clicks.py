@@ -45,6 +45,7 @@ def test_a_full_abm_by_keys_alone(opened):
         if page.evaluate("document.activeElement.getAttribute('role')") == "grid":
             break
     assert page.evaluate("document.activeElement.getAttribute('role')") == "grid"
+    assert page.locator(".strip button:not([tabindex='-1'])").count() == 5  # one chip, and the tools
     for k in ("j3", "j2", "j1"):
         page.keyboard.press("b")
         for kind in ("pdd", "qdd", "f"):

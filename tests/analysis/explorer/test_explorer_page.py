@@ -150,7 +150,6 @@ def test_a_printed_page_is_two_sheets_with_all_of_its_algorithm(opened, code):
 
 
 def test_on_a_phone_the_order_is_chosen_above_the_matrix_and_a_tap_is_told_below_it(opened):
-    """Names of any length make no page wider than the screen."""
     page = opened("chain:3", "abm@1&beside=crbm", has_touch=True, is_mobile=True)
     page.set_viewport_size({"width": 390, "height": 844})
     page.evaluate("document.querySelectorAll('.field span, .panel p').forEach(e => e.append('x'.repeat(80)))")
