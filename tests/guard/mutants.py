@@ -495,7 +495,8 @@ def main():
     print(table(results), f"{found} of {len(now)} found, {apart} of them by time or a crash", sep="\n")
     print(f"{earlier} of these {len(now)} were found before; {len(gone)} mutants have no place any more")
     if args.keep:
-        lines = ",\n".join(json.dumps(m) for m in results + gone)
+        why = {key(m): {"why": m["why"]} for m in kept if "why" in m}  # of those that no test can find
+        lines = ",\n".join(json.dumps(m | why.get(key(m), {})) for m in results + gone)
         head = f'"seed": {args.seed}, "found": {found}, "of": {len(now)}'
         args.list.write_text(f'{{{head}, "mutants": [\n{lines}\n]}}\n', encoding="utf-8")
     sys.exit(found < earlier)

@@ -134,13 +134,6 @@ def test_minimum_fill_takes_the_block_that_makes_the_fewest_new_couplings():
         graph.remove_node(k)
 
 
-def test_a_factor_has_room_for_what_the_matrix_has():
-    """The second of two full parts begins where there is room for little more than the first."""
-    structure = pt.matrix(sp.block_diag([np.ones((n, n)) + n * np.eye(n) for n in (20, 30)])).structure
-    factor = kkt.symbolic(kkt.plan("natural", structure))
-    assert len(factor.column_index) == 20 * 19 / 2 + 30 * 29 / 2 and not factor.fill_blocks
-
-
 def test_whatever_is_a_matrix_is_read(tmp_path):
     A = poisson(3)
     right = pt.matrix(A).matrix.toarray()
