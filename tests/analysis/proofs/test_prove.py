@@ -210,6 +210,11 @@ def test_polynomials_have_a_verdict_of_their_own_that_no_rule_can_sway(monkeypat
     assert verdict.status == FAILED and "readers disagree" in verdict.why
 
 
+def test_polynomials_read_nothing_of_the_rewriter():
+    text = (ROOT / "analysis/proofs/fields.py").read_text(encoding="utf-8")
+    assert [line for line in text.splitlines() if "import" in line and "algebra" in line] == []
+
+
 def test_numbers_solve_the_whole_of_4_where_symbols_are_too_many():
     """A solution put back: the row of a body, in numbers; the readers say who decided it."""
     t = Bench((3, 3, 4, 0))
