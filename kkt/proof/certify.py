@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
-from ..base.errors import CertificationError, FormatError, SingularError
+from ..base.errors import CertificationError, SingularError
 from ..base.shown import Shown
 from ..matrix.blocks import Block
 from ..matrix.entries import UNIT, Entries, assemble, size_of, weight_of
@@ -182,8 +182,6 @@ def certify(
     if not whole or not 1 <= digits <= MOST_DIGITS:
         where = f"{digits!r} certified digits"
         raise CertificationError(where, "is no number of digits", f"ask for 1 to {MOST_DIGITS}")
-    if rounded_to is not None and (chosen := get_format(rounded_to)).from_model:
-        raise FormatError(f"format {chosen.name!r}", "rounds no data of (4)", "leave rounded_to out")
     tape = own.traced(order) if own else tape_for(system, order)
     wanted, precisions = bits_for(digits, 0 if own else int(system.structure.depth.max(initial=0)))
     blocks: tuple[Block, ...] = (Block("x", "all"),)

@@ -232,7 +232,7 @@ REFUSED = {
         )
         for x in (0, 1_000_001, 2.5)
     },
-    "format 'mp:5': rounds no data of (4); leave": lambda: kkt.certify(SYSTEM, 9, rounded_to="mp:5"),
+    "format 'mp:5': rounds no data; use float64": lambda: kkt.certify(SYSTEM, 9, rounded_to="mp:5"),
     # -- forms that papers have
     "serial chains": lambda: joint_accelerations(kkt.build(kkt.star(3))),
     "is no chain of joints with one freedom": lambda: lagrangian(kkt.build(kkt.star(3))),
