@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -113,7 +113,7 @@ def compile(
     (dtype('float32'), (500, 3))
     """
     for field_, given, known in (("outputs", outputs, OUTPUTS), ("inputs", inputs, INPUTS)):
-        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        if isinstance(given, str | bytes) or not isinstance(given, Collection):
             raise ModelError("compile", f"{field_} is {given!r}", "give a tuple of names")
         for name in given:
             if name not in known:

@@ -223,7 +223,7 @@ def _read(A: Any, name: str) -> tuple[sp.csc_array, str]:
             if max(rows, columns) > 2 * entries:  # however large, in a small file
                 raise ValueError(f"has shape {(rows, columns)}, and rows or columns of zeros alone")
             A = mmread(A)
-        except (OSError, EOFError, ValueError, UnreadableError) as error:
+        except (OSError, EOFError, ValueError, OverflowError, MemoryError, UnreadableError) as error:
             raise ModelError(A, error, "give a Matrix Market file") from None
     try:
         if isinstance(A, nx.Graph):

@@ -101,6 +101,8 @@ def test_figures_of_a_matrix(file, tmp_path, capsys):
         ("blame grid.mtx --of 16", "output '16' is no block here; use a block's name"),
         ("tune zero.mtx", "zero.mtx: row 1 holds zeros alone; give a matrix of full rank"),
         ("tune large.mtx", "large.mtx: has shape (999999999, 999999999), and rows or columns of zeros"),
+        ("tune beyond.mtx", "beyond.mtx: Integer out of range.; give a Matrix Market file"),
+        ("tune full.mtx", "full.mtx: Unable to allocate"),
         ("solve wide.mtx", "wide.mtx: wide: pivot x_1 cannot be told from zero"),
         ("tune grid.mtx --composites rigid", "option --composites is of robots"),
         ("list wide.mtx", "takes 2,208 lines on wide, and 2,000 are told"),
@@ -112,9 +114,9 @@ def test_figures_of_a_matrix(file, tmp_path, capsys):
 def test_what_a_matrix_does_not_take_is_one_sentence(file, words, told, capsys, tmp_path):
     (tmp_path / "bad.mtx").write_text("hello\n")
     os.mkfifo("pipe.mtx")
-    (tmp_path / "large.mtx").write_text(
-        f"%%MatrixMarket matrix coordinate real symmetric\n{'9' * 9} {'9' * 9} 0\n"
-    )
+    for name, kind, size in (("large", "coordinate", 9), ("beyond", "coordinate", 99), ("full", "array", 9)):
+        shape = f"{'9' * size} {'9' * size} 0"[: None if kind == "coordinate" else -2]
+        (tmp_path / f"{name}.mtx").write_text(f"%%MatrixMarket matrix {kind} real symmetric\n{shape}\n")
     mmwrite("wide.mtx", sp.coo_matrix(np.ones((64, 64))))
     mmwrite("zero.mtx", sp.coo_matrix(np.diag([1.0, 0.0])))
     assert main(words.split()) == 2

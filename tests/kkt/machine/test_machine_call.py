@@ -280,6 +280,7 @@ NO_KERNELS = [
     (kkt.ModelError, "chain:3 abm", {"outputs": ("qd",)}, "did you mean qdd"),
     (kkt.ModelError, "chain:3 abm", {"outputs": "qdd"}, "outputs is 'qdd'; give a tuple of names"),
     (kkt.ModelError, "chain:3 abm", {"outputs": None}, "compile: outputs is None; give a tuple of names"),
+    (kkt.ModelError, "chain:3 abm", {"outputs": iter(["qdd"])}, "outputs is <.*>; give a tuple of names"),
     (kkt.ModelError, "chain:3 abm", {"outputs": ()}, "compile: outputs is empty; ask for one of"),
     (kkt.ModelError, "chain:3 abm", {"inputs": b"wrench"}, "inputs is b'wrench'; give a tuple of names"),
     (kkt.ModelError, "chain:3 abm", {"solver": "choleski"}, "solver is 'choleski'; did you mean cholesky"),
