@@ -328,10 +328,7 @@ def _transposed(shape: Shape, name: str, rows: list[str]) -> tuple[str, list[str
 PIECE = 4000  # operations in one function
 WIDE = {True: 3000, False: 1000}  # the same on vectors, by whether products may be fused with sums
 SHORT = {True: 200, False: 100}  # in a piece of a program of several, for few live registers
-BLOCKS = {
-    True: 2,
-    False: 3,
-}  # of states that go through each of several pieces, since its code is read slowly
+BLOCKS = {True: 2, False: 3}  # of states that go through each of several pieces: its code is read slowly
 HELD = 2000  # rows of a block at most, so that those of all blocks are at hand
 NEAR = 128  # rows to whose places instructions need one byte, before and behind a pointer
 OPERATION = ("fadd", "fsub", "fmul", "fdiv")
@@ -472,9 +469,8 @@ def _piece(
             yield from store(value, inputs + i, f"o{i}")
 
     # vectors that leave registers, of which a long piece has many, else lie across two lines of the cache
-    aligned = (
-        f" alignstack({shape.lanes * shape.size})" if shape.lanes > 1 and piece > SHORT[shape.relaxed] else ""
-    )
+    long = shape.lanes > 1 and piece > SHORT[shape.relaxed]
+    aligned = f" alignstack({shape.lanes * shape.size})" if long else ""
     yield f"define internal void @piece{part}({ARGUMENTS}) noinline{aligned} {{"
     if part == 0:
         for slot in sorted(s for s in wanted if s < first):
