@@ -192,8 +192,7 @@ class Values:
     @cached_property
     def _pivot_of(self) -> dict[int, int]:
         """Number of the base pivot that takes each block."""
-        assert self.program.symbolic is not None
-        number = self.program.symbolic.plan.graph.number
+        number = self.program.factor.plan.graph.number
         pivots = enumerate(self.program.pivots)
         return {number(*block): at for at, record in pivots for block in record.blocks}
 

@@ -10,7 +10,7 @@ from pivotree import kkt, orderings
 from ..arguments import Parser, add_format, add_model, add_order
 from ..limits import admit
 from ..progress import progress_shown
-from .shared import file_of, names_of, system_of_any, tree_of, written
+from .shared import file_of, items, system_of_any, tree_of, written
 
 EXAMPLES = ("export robot.urdf -o robot.c", "export robot.urdf --order crbm --format float32 -o robot.cu")
 
@@ -35,7 +35,7 @@ def declare(command: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    order, outputs = orderings.get(options.order), names_of("--outputs", options.outputs)
+    order, outputs = orderings.get(options.order), items("--outputs", options.outputs)
     path = file_of(options.output)
     cuda = path.suffix == ".cu"
     if options.format not in ("float64", "float32"):  # before anything is compiled
