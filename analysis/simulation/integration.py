@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt
-from pivotree.kkt.base.foreign import is_number, is_whole
+from pivotree.kkt.base.foreign import is_number
 
 from .cash_karp import TINY, CashKarp, Rates, Tick
 from .motion import Motion, Record
@@ -115,7 +116,7 @@ class Integration:
             if not is_number(value) or value <= 0.0:
                 where = f"option --{name}" if name in ("seconds", "eps") else f"integrator: {name}"
                 raise kkt.PivotreeError(where, f"is {value}", "give a number above 0")
-        if not is_whole(self.steps, 1):
+        if not (isinstance(self.steps, Integral) and self.steps >= 1):
             raise kkt.PivotreeError("integrator", f"steps is {self.steps}", "give 1 or more")
         for name, number in (("state", self.state), ("clock", self.clock or self.state)):
             if number not in STATES:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from numpy.typing import ArrayLike
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.base.foreign import is_whole
 from pivotree.kkt.model.tree import require_graph
 from pivotree.kkt.program.joint_space import SOLVERS
 
@@ -252,7 +252,7 @@ def drift(motion: Motion, record: Record) -> float | None:
 
 def require_runs(runs: int) -> None:
     """Raise PivotreeError for less than one run, or more than MOST_RUNS."""
-    if not is_whole(runs, 1, MOST_RUNS):
+    if isinstance(runs, bool) or not (isinstance(runs, Integral) and 1 <= runs <= MOST_RUNS):
         raise kkt.PivotreeError("option --runs", f"is {runs}", f"give 1 to {MOST_RUNS:,}")
 
 
