@@ -110,7 +110,7 @@ def compiled(
     kept = store.read(name)
     if kept is None:
         if len(program) > piece:
-            program, piece = depth_first(program), min(piece, SHORT[relaxed])
+            program, piece = depth_first(program), min(piece, SHORT[relaxed or lanes == 1])
         elif lanes > 1 and len(program) > HALVED and program.depth > WAITING * len(program):
             piece = len(program) // 2 + 1
         source = source_of(program, shape, piece)
