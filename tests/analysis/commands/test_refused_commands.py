@@ -92,7 +92,7 @@ REFUSED = {
     "'x.cpp' cannot be included by a program in C; give FILE.c": "export chain:2 -o x.cpp",
     "give letters, digits and _, a letter first, and no word of C": "export chain:2 --name template -o x.cu",
     "CUDA has no 'bfloat16'; use float64 or": "export chain:2 --format bfloat16 -o x.cu",
-    "option --outputs: names 'qdd' twice; name each once": "export chain:2 --outputs qdd,qdd -o x.c",
+    "outputs holds 'qdd' twice; give it once": "export chain:2 --outputs qdd,qdd -o x.c",
     "outputs holds 'qd'; did you mean qdd": "export chain:2 --outputs qd -o x.cu",
     "option --composites: 'x' is unknown; use rigid or general": "tune chain:2 --composites x",
     "option --most is 0; give 1 order or more": "tune chain:2 --most 0",
