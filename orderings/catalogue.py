@@ -18,8 +18,6 @@ from pivotree.kkt.base.errors import close_names
 from pivotree.kkt.base.reading import read_text
 from pivotree.kkt.order.sequence import TEN
 
-from .graphs import GRAPHS
-from .loops import LOOPS
 from .natural import random_order
 from .registry import orders_of
 
@@ -89,7 +87,7 @@ def get(name: str) -> Order:
         raise OrderError(f"order {name!r}", "is no name", "give one as a text, such as 'abm'")
     if name in ELSEWHERE:
         raise OrderError(f"order {name!r}", "is no order of pivots", f"it is {ELSEWHERE[name]}")
-    registered = ORDERS | {other: ORDERS[alias.order] for other, alias in ALIASES.items()} | LOOPS | GRAPHS
+    registered = ORDERS | {other: ORDERS[alias.order] for other, alias in ALIASES.items()}
     if name in registered:
         return registered[name]
     head, _, tail = name.partition(":")
@@ -97,8 +95,13 @@ def get(name: str) -> Order:
         if not (tail.isdecimal() and tail.isascii() and len(tail) <= 300):
             raise OrderError(f"order {name!r}", f"{tail!r} is no seed", "use a number, as in random:7")
         return random_order(int(tail))
+    from .graphs import GRAPHS
     from .load import added, from_json, from_package, from_python
+    from .loops import LOOPS
 
+    registered |= LOOPS | GRAPHS
+    if name in registered:
+        return registered[name]
     if name.endswith(".json"):
         return from_json(Path(name))
     if ".py:" in name:
@@ -130,9 +133,14 @@ def names(problem: str = "qdd", loops: bool = False) -> list[str]:
     """
     if problem not in ("qdd", "tau"):
         raise OrderError("orders", f"problem is {problem!r}", "use 'qdd' or 'tau'")
+    registered = ORDERS
+    if loops:
+        from .loops import LOOPS
+
+        registered = ORDERS | LOOPS
     return [
         name
-        for name, order in (ORDERS | LOOPS if loops else ORDERS).items()
+        for name, order in registered.items()
         if order.problem == problem and order.composites not in TEN
         if not (loops and order.rules.elimination == "orthogonal")
     ]

@@ -6,7 +6,6 @@ from typing import Any
 
 from pivotree.kkt import Partition, Structure
 
-from . import graphs
 from .registry import order
 
 Block = tuple[str, Any]
@@ -16,6 +15,8 @@ Block = tuple[str, Any]
 def minimum_degree(structure: Structure) -> list:
     """Greedy: the feasible pivot with fewest neighbours, a pair (pdd f) counting as one."""
     if isinstance(structure, Partition):
+        from . import graphs  # of matrices alone
+
         return graphs.groups(structure, graphs.degree)
     near: dict[Block, set[Block]] = defaultdict(set)
     for k in structure.names:

@@ -4,7 +4,6 @@ import random
 
 from pivotree.kkt import Order, Partition, Structure
 
-from .graphs import in_turn
 from .registry import order
 
 
@@ -12,6 +11,8 @@ from .registry import order
 def natural(structure: Structure) -> list:
     """Body after body as the tree lists them, one block at a time: pdd, f, then qdd."""
     if isinstance(structure, Partition):
+        from .graphs import in_turn  # of matrices alone
+
         return in_turn(structure, structure.names)
     return [[(kind, k)] for k in structure.names for kind in ("pdd", "f", "qdd")]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,14 @@ from ..base.shown import Shown, Tabled
 from ..matrix.blocks import Block
 from ..matrix.system import System
 from ..program.program import Program
-from ..program.readers import Bodies, diagonal
 from ..program.tracer import as_counted
 from ..structure.symbolic import SymbolicFactor
 from .emit import Scalars
 from .inputs import UNKNOWNS, InputSlots, near_centres
 from .lowering import Lowering, Patterns
+
+if TYPE_CHECKING:
+    from ..program.readers import Bodies
 
 LONGEST_KEPT = 60_000_000  # a tape up to this long is kept for the next number type
 LONGEST_SHARED = 3_000_000  # a tape up to this long leaves its templates for the next order
@@ -99,10 +101,14 @@ class Tape(Shown):
 
     @cached_property
     def _bodies(self) -> Bodies:
+        from ..program.readers import Bodies
+
         return Bodies(self.program, self.inputs.parent)
 
     @cached_property
     def _diagonal(self) -> NDArray[np.bool_]:
+        from ..program.readers import diagonal
+
         return diagonal(self.program)
 
     def _moved(self, system: System) -> Hashable | None:
