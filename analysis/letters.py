@@ -128,7 +128,7 @@ def closed_form(
     if longest < 1:
         raise ModelError("closed form", f"longest is {longest}", "give 1 term or more")
     robot = InLetters(model, letters, longest, None, [order])
-    system, ring, (tape, solution, values) = robot.system, robot.ring, robot.played(order)
+    system, ring, (tape, solution, values) = robot.system, robot.ring, robot.played(robot.tapes[0])
     qdd = [ring.shown(x) for x in _accelerations(system, solution)]
     inertia = None
     if tape.inertia is not None:
@@ -176,7 +176,8 @@ class InLetters(Shown):
             for (field, at), letter in given.items():
                 number = float(getattr(tree, field)[at])
                 self.values |= {letter: number} if letter.is_Symbol else {-letter: -number}  # gravity is -g
-        divisors = [x.b[x.op == DIV] for order in orders for x in tape_of(self.system, order).chunks()]
+        self.tapes: list[Tape] = [tape_of(self.system, order) for order in orders]
+        divisors = [x.b[x.op == DIV] for tape in self.tapes for x in tape.chunks()]
         inverses = sum(len(np.unique(slots)) for slots in divisors) if orders else 40 * tree.n
         self.ring: _Ring = _Ring(configuration, given, longest, inverses)
         self.entries: Entries = _entries(configuration, self.ring)
@@ -201,7 +202,10 @@ class InLetters(Shown):
         return elimination_of(self.system, tape, chosen, whole, (), None)
 
     def played(self, order: Any) -> tuple[Tape, dict[Block, NDArray[Any]], Any]:
-        """An order's tape, its solution in the ring, where pivots have names, and the values of its slots."""
+        """An order's tape, its solution in the ring, where pivots have names, and the values of its slots.
+
+        ``order`` may be traced already.
+        """
         tape = tape_of(self.system, order)
         solution, pivots, values = run(tape, self.entries, self.ring.number)
         self.ring.name_pivots(tape, pivots)
@@ -235,7 +239,7 @@ def equal_forms(model: Model, orders: Sequence[Any], letters: str | None = None)
     if not orders:
         raise OrderError("equal forms", "no order is given", "name two or more")
     robot = InLetters(model, letters, None, None, orders)
-    answers = [_accelerations(robot.system, robot.played(order)[1]) for order in orders]
+    answers = [_accelerations(robot.system, robot.played(tape)[1]) for tape in robot.tapes]
     return [
         all(robot.ring.is_zero(x.value - y.value) for y in same) for x, *same in zip(*answers, strict=True)
     ]

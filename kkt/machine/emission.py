@@ -67,7 +67,7 @@ def driver(shape: Shape, inputs: int, outputs: int, source: Source) -> str:
     for states in sorted({source.blocks * shape.lanes, shape.lanes, 1}, reverse=True):
         turns += _turn(shape, source, states, before)
         before = f"after{states}"
-    copies = sorted({False, shape.lanes > 1})
+    copies = [False, True] if shape.lanes > 1 else [False]
     copied = "".join(_gathering(shape, ends) + _scattering(shape, inputs, outputs, ends) for ends in copies)
     return f"""
 {copied}

@@ -217,14 +217,16 @@ def _read(A: Any, name: str) -> tuple[sp.csc_array, str]:
         from scipy.io import mminfo, mmread
 
         where, name = str(A), Path(A).stem if name == "matrix" else name
+        remedy = "give a Matrix Market file"
         try:
             read_bytes(A)  # refuses what is no plain file of bounded size; mmread unpacks .gz and .bz2
             rows, columns, entries, *_ = mminfo(A)
             if max(rows, columns) > 2 * entries:  # however large, in a small file
+                remedy = "give a matrix of full rank"
                 raise ValueError(f"has shape {(rows, columns)}, and rows or columns of zeros alone")
             A = mmread(A)
         except (OSError, EOFError, ValueError, OverflowError, MemoryError, UnreadableError) as error:
-            raise ModelError(A, error, "give a Matrix Market file") from None
+            raise ModelError(A, error, remedy) from None
     try:
         if isinstance(A, nx.Graph):
             A = nx.laplacian_matrix(A) + sp.eye_array(len(A))
