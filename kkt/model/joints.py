@@ -60,11 +60,12 @@ class JointType:
 def _columns(*pairs: tuple[Floats | None, Floats | None]) -> Floats:
     """S from its columns, each given as (angular, linear) with None for zero."""
     known = next(x for pair in pairs for x in pair if x is not None)
-    zero = np.zeros_like(known)
-    stacked = [
-        np.concatenate([zero if a is None else a, zero if b is None else b], axis=-1) for a, b in pairs
-    ]
-    return np.stack(stacked, axis=-1)
+    S = np.zeros_like(known, shape=(*known.shape[:-1], 6, len(pairs)))
+    for j, pair in enumerate(pairs):
+        for rows, x in zip((slice(0, 3), slice(3, 6)), pair, strict=True):
+            if x is not None:
+                S[..., rows, j] = x
+    return S
 
 
 def _still(q: Floats) -> tuple[Floats, Floats]:

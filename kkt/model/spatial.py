@@ -80,8 +80,7 @@ def in_pieces(function: Callable[..., Array], *arrays: Array) -> Array:
     It gets them with equal entries of bodies side by side, over which processors go fastest.
     """
     if not any(x.strides[0] for x in arrays):  # one value, of all bodies
-        one = function(*(x[:1] for x in arrays))
-        return np.broadcast_to(one, (len(arrays[0]), *one.shape[1:]))
+        return alike(function(*[x[:1] for x in arrays]), len(arrays[0]))
 
     def of(i: int) -> Array:
         return function(*(np.asfortranarray(x[i : i + CACHED]) for x in arrays))
@@ -91,6 +90,13 @@ def in_pieces(function: Callable[..., Array], *arrays: Array) -> Array:
     found[:CACHED] = first
     for i in range(CACHED, n, CACHED):
         found[i : i + CACHED] = of(i)
+    return found
+
+
+def alike(one: Array, n: int) -> Array:
+    """The value (1, ...) of all n bodies as an array (n, ...) that holds it once, and is only read."""
+    found = np.ndarray((n, *one.shape[1:]), one.dtype, one, 0, (0, *one.strides[1:]))
+    found.flags.writeable = False
     return found
 
 
@@ -204,7 +210,7 @@ def lift(a: Array, parent: Array, Phi: Array, gravity: Array) -> None:
     """Gravity enters a as the acceleration of the world, from which roots hang."""
     roots = np.flatnonzero(parent < 0)
     base = np.concatenate([gravity * 0, -gravity])
-    a[roots] = a[roots] + matvec(transpose(Phi[roots]), np.broadcast_to(base, (len(roots), 6)))
+    a[roots] = a[roots] + matvec(transpose(Phi[roots]), base)
 
 
 def locked_inertia(parent: Integers, Phi: Floats, M: Floats, S: Floats, owner: Integers) -> Floats:

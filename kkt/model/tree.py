@@ -232,9 +232,14 @@ class BodyTree(Shown):
         return [k for k in range(self.n) if self._least_inertia[k] == 0.0]
 
     @cached_property
+    def moments(self) -> Floats:
+        """(n, 3) principal moments of inertia of the bodies, ascending [kg m^2]."""
+        return in_pieces(_principal, self.inertia)
+
+    @cached_property
     def _least_inertia(self) -> Floats:
         """Sign of the least eigenvalue of M_k: M_k is congruent to diag(J, m 1)."""
-        least = moments(self.inertia)
+        least = self.moments
         size = np.abs(least).max(axis=1)
         floor = np.where(np.abs(least[:, 0]) <= 1e-14 * size, 0.0, least[:, 0])
         return np.minimum(np.sign(floor), np.sign(self.mass))
@@ -247,11 +252,12 @@ def freedoms(joint: Sequence[str], S: dict[int, Floats]) -> NDArray[np.int64]:
     return found
 
 
-def moments(inertia: Floats) -> Floats:
+def _principal(inertia: Floats) -> Floats:
     """(n, 3) principal moments of inertias (n, 3, 3), ascending."""
     least = np.sort(np.diagonal(inertia, axis1=1, axis2=2), axis=1)
-    turned = inertia[:, (0, 0, 1), (1, 2, 2)].any(axis=1) | inertia[:, (1, 2, 2), (0, 0, 1)].any(axis=1)
-    least[turned] = np.linalg.eigvalsh(inertia[turned])
+    turned = inertia[:, (0, 0, 1, 1, 2, 2), (1, 2, 0, 2, 0, 1)].any(axis=1)
+    if turned.any():
+        least[turned] = np.linalg.eigvalsh(inertia[turned])
     return least
 
 
@@ -391,11 +397,11 @@ def unit_axes(axis: Floats, names: Sequence[Hashable], joint: tuple[str, ...]) -
     wanted = each(joint, {kind: 0 if kind == GENERAL else TYPES[kind].axes for kind in set(joint)})
     for k in np.nonzero((length == 0.0) & (np.arange(2) < wanted[:, None]))[0].tolist():
         raise ModelError(f"body {names[k]!r}", "field 'axis' is zero", "give a direction, such as 0 0 1")
-    two = np.flatnonzero(wanted == 2)
-    between = np.abs(cross(axis[two, 0], axis[two, 1])).max(axis=1, initial=0.0)
-    for k in two[between <= 1e-12 * length[two].prod(axis=1)].tolist():
-        what = "field 'axis' holds two parallel axes"
-        raise ModelError(f"body {names[k]!r}", what, "a universal joint needs two directions")
+    if (two := np.flatnonzero(wanted == 2)).size:
+        between = np.abs(cross(axis[two, 0], axis[two, 1])).max(axis=1)
+        for k in two[between <= 1e-12 * length[two].prod(axis=1)].tolist():
+            what = "field 'axis' holds two parallel axes"
+            raise ModelError(f"body {names[k]!r}", what, "a universal joint needs two directions")
     # an axis that is unit to rounding stays as it is given
     longer = (length != 0.0) & (np.abs(length - 1.0) > 4e-16)
     axis[longer] /= length[longer, None]
@@ -414,26 +420,34 @@ def check_values(tree: BodyTree) -> None:
         raise ModelError(body(k), "field 'inertia' is not symmetric", "give J with J = J^T")
     for k in np.flatnonzero(in_pieces(_unlike_rotations, tree.R)):
         raise ModelError(body(k), "field 'R' is not a rotation", "give R with R R^T = 1 and determinant 1")
-    least = in_pieces(moments, tree.inertia)
-    broken = least[:, 0] + least[:, 1] < least[:, 2] * (1.0 - 1e-6) - 1e-300
-    for k in np.flatnonzero(broken):
-        what = "is not positive" if least[k, 0] < 0.0 else "breaks the triangle inequality"
+    for k in np.flatnonzero(in_pieces(_broken, tree.moments)):
+        least = tree.moments[k]
+        what = "is not positive" if least[0] < 0.0 else "breaks the triangle inequality"
         warnings.warn(
             f"{body(k)}: field 'inertia' {what} (principal moments "
-            f"{', '.join(f'{x:.3g}' for x in least[k])} kg m^2); no rigid body has it",
+            f"{', '.join(f'{x:.3g}' for x in least)} kg m^2); no rigid body has it",
             InertiaWarning,
             stacklevel=3,
         )
 
 
 def _skewed(inertia: Floats) -> NDArray[np.bool_]:
-    apart = np.abs(inertia - np.swapaxes(inertia, 1, 2)).max((1, 2))
-    return apart > 1e-9 * np.abs(inertia).max((1, 2))
+    turned = np.swapaxes(inertia, 1, 2)
+    if (inertia == turned).all():
+        return np.zeros(len(inertia), dtype=bool)
+    return np.abs(inertia - turned).max((1, 2)) > 1e-9 * np.abs(inertia).max((1, 2))
 
 
 def _unlike_rotations(R: Floats) -> NDArray[np.bool_]:
+    if (np.eye(3) == R).all():
+        return np.zeros(len(R), dtype=bool)
     apart = np.abs(matmul(R, np.swapaxes(R, 1, 2)) - np.eye(3)).max((1, 2))
     return (apart > 1e-6) | ((cross(R[:, 0], R[:, 1]) * R[:, 2]).sum(1) < 0.0)
+
+
+def _broken(least: Floats) -> NDArray[np.bool_]:
+    """Whether the triangle inequality does not hold for principal moments, ascending."""
+    return least[:, 0] + least[:, 1] < least[:, 2] * (1.0 - 1e-6) - 1e-300
 
 
 def count_dof(tree: nx.DiGraph[Any]) -> int:

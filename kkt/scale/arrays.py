@@ -122,8 +122,7 @@ def _axes(axis: ArrayLike, kinds: tuple[str, ...], labels: Sequence[Hashable]) -
         result[:] = _rows("axis", axis, n, (2, 3))
     else:
         result[:, 0] = _rows("axis", axis, n, (3,))
-    result[count < 1, 0] = 0.0
-    result[count < 2, 1] = 0.0
+    result[np.arange(2) >= count[:, None]] = 0.0
     return unit_axes(result, labels, kinds)
 
 

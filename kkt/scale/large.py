@@ -25,7 +25,7 @@ from ..arithmetic.formats import Hardware
 from ..base.errors import OrderError, SingularError, SizeError
 from ..matrix.entries import ROUNDINGS
 from ..matrix.system import System, efforts_alone, least_size, require_system
-from ..model.spatial import cross, in_pieces, stored
+from ..model.spatial import stored
 from ..order.sequence import OrderLike, Plan, plan
 from ..proof.idle import idle_motion, shaken
 from ..proof.soundness import backward_error, rows_of
@@ -159,21 +159,12 @@ def _even(system: System) -> bool:
     """
     if "even" not in system.plans:
         tree = system.tree
-        inertia, masses, com, p = map(stored, (tree.inertia, tree.mass, tree.com, tree.p))
-        span, least = in_pieces(_moments, inertia).T
-        mass = np.max(masses, initial=0.0)
-        squares = (in_pieces(lambda some: np.sum(some**2, axis=1), x) for x in (com, p))
-        moment = np.max(span, initial=0.0) + mass * sum(np.max(x, initial=0.0) for x in squares)
-        light = np.min(masses, initial=np.inf) < LIGHT * mass
-        system.plans["even"] = not light and bool(np.min(least, initial=np.inf) >= LIGHT * moment)
+        moments, masses, *shifts = map(stored, (tree.moments, tree.mass, tree.com, tree.p))
+        mass, squares = masses.max(), (np.einsum("ki,ki->k", x, x) for x in shifts)
+        moment = moments.sum(axis=1).max() + mass * sum(x.max() for x in squares)
+        light = masses.min() < LIGHT * mass or moments[:, 0].min() < LIGHT * moment
+        system.plans["even"] = not light
     return bool(system.plans["even"])
-
-
-def _moments(J: Floats) -> Floats:
-    """(n, 2) traces of inertias, and bounds of which each least moment is no less."""
-    span, volume = np.trace(J, axis1=1, axis2=2), (J[:, 0] * cross(J[:, 1], J[:, 2])).sum(axis=1)
-    with np.errstate(all="ignore"):
-        return np.column_stack([span, volume / (0.5 * span) ** 2])
 
 
 def body_by_body(system: System, bodies: Bodies | None, relaxed: bool = False) -> LargeSolution:
