@@ -27,7 +27,7 @@ from ..model.spatial import Array, levels, lift, locked_inertia, transpose
 from ..model.tree import BodyTree, compile_tree, require_graph
 from .blocks import KINDS, Block, Partition, Structure, Tie
 from .entries import Entries, Pattern, assemble, pattern_of, step_of
-from .state import State, coordinates, state_of
+from .state import State, state_of
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -212,9 +212,8 @@ class System(Shown):
         (A general joint that leaves q = 0 for the first time makes a new pattern.)
         Raises ModelError where rows of loops depend on each other in this state.
         """
-        position = coordinates(self.tree, self.graph, q)
-        given = (qd, tau, f_ext, self.loops, self.state.step)
-        state = state_of(self.tree, self.graph, position, *given)
+        given = (q, qd, tau, f_ext, self.loops, self.state.step)
+        state = state_of(self.tree, self.graph, *given)
         if state.loops:
             from .redundancy import require_independent
 
@@ -279,7 +278,6 @@ def build(
         compiled = compile_tree(tree)
 
     # one state of it, with the loops that it keeps
-    position = coordinates(compiled, tree, q)
     given = tree.graph.get("loops", ()) if loops is None else loops
     closed: tuple[Loop, ...] = ()
     if not isinstance(given, Sequence) or len(given):
@@ -287,7 +285,7 @@ def build(
         from .redundancy import require_independent
 
         closed = checked_loops(given, compiled.names, tree.graph.get("merged", {}))
-    state = state_of(compiled, tree, position, qd, tau, f_ext, closed, step_of(implicit))
+    state = state_of(compiled, tree, q, qd, tau, f_ext, closed, step_of(implicit))
     if closed:
         require_independent(state)
     for closure in state.loops:
@@ -308,8 +306,9 @@ def build(
         )
         for closure in state.loops
     )
-    owner = np.repeat(np.arange(compiled.n), compiled.dof)
-    armature = np.bincount(owner[pattern.A], minlength=compiled.n) > 0
+    armature = np.zeros(compiled.n, dtype=bool)
+    if len(pattern.A):
+        armature[np.repeat(np.arange(compiled.n), compiled.dof)[pattern.A]] = True
     structure = Structure(compiled.names, compiled.parent, compiled.dof, ties=ties, armature=armature)
     return System(tree, compiled, state, structure, pattern, entries, closed)
 

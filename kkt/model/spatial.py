@@ -131,9 +131,11 @@ def cross(a: Array, b: Array) -> Array:
 
 def skew(d: Array) -> Array:
     """The matrix d~ with d~ y = d x y; (..., 3) to (..., 3, 3)."""
-    zero = d[..., 0] * 0
-    rows = [[zero, -d[..., 2], d[..., 1]], [d[..., 2], zero, -d[..., 0]], [-d[..., 1], d[..., 0], zero]]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    out = np.empty_like(d, shape=(*d.shape, 3))
+    out[...] = d[..., :1, None] * 0
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        out[..., i, j], out[..., j, i] = -d[..., k], d[..., k]
+    return out
 
 
 def force_transform(R: Array, p: Array) -> Array:
@@ -209,8 +211,7 @@ Integers = NDArray[np.int64]
 def lift(a: Array, parent: Array, Phi: Array, gravity: Array) -> None:
     """Gravity enters a as the acceleration of the world, from which roots hang."""
     roots = np.flatnonzero(parent < 0)
-    base = np.concatenate([gravity * 0, -gravity])
-    a[roots] = a[roots] + matvec(transpose(Phi[roots]), base)
+    a[roots, 3:] = a[roots, 3:] + matvec(transpose(Phi[roots, 3:, 3:]), -gravity)
 
 
 def locked_inertia(parent: Integers, Phi: Floats, M: Floats, S: Floats, owner: Integers) -> Floats:
