@@ -318,7 +318,8 @@ class Plan(Shown):
         """(2, e) the graph's edges by the positions of their ends among ``blocks``, the earlier one first."""
         position = np.full(self.graph.count, -1, dtype=np.int64)
         position[self.blocks] = np.arange(len(self.blocks))
-        return np.sort(position[self.graph.edges], axis=0)
+        one, other = position[self.graph.edges]
+        return np.stack([np.minimum(one, other), np.maximum(one, other)])
 
     @property
     def along_the_joint(self) -> bool:

@@ -140,9 +140,9 @@ def symbolic(plan: Plan, most: int | None = None) -> SymbolicFactor:
     graph = plan.graph
     count = len(plan.blocks)
     first, last = plan.edges
-    edges = np.sort(count * first + last)  # by columns, in each by rows
-    pointer = np.searchsorted(edges, count * np.arange(count + 1))
-    later = edges % count
+    # by columns, in each by rows; a stable sort is fast where much is in order already
+    later = np.sort(count * first + last, kind="stable") % count
+    pointer = np.concatenate([[0], np.cumsum(np.bincount(first, minlength=count))])
     free = isinstance(graph.structure, Partition)
     pivot, parent, column_pointer, column_index, zero = eliminated(
         *(pointer, later, plan.paired, 1 << 62 if most is None else most, free),
@@ -162,7 +162,7 @@ def symbolic(plan: Plan, most: int | None = None) -> SymbolicFactor:
     if zero >= 0:
         raise _refused(plan, int(zero))
     start = np.repeat(count * np.arange(count), np.diff(column_pointer))
-    column_index = np.sort(start + column_index) - start
+    column_index = np.sort(start + column_index, kind="stable") - start
     return SymbolicFactor(plan, pivot, parent, column_pointer, column_index, len(later))
 
 
