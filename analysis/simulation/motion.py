@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pivotree import kkt
 from pivotree.kkt.matrix.configuration import Configuration
-from pivotree.kkt.matrix.state import kinematics
+from pivotree.kkt.matrix.state import kinematics, node_field
 from pivotree.kkt.model.spatial import cross
 
 from ..states.manifold import Manifold
@@ -246,13 +246,19 @@ class Motion:
     def work(self, y: ArrayLike) -> Floats:
         """(m,) what constant efforts have done since the first state [J].
 
-        Raises ModelError where an effort acts on a joint whose rates are no derivatives.
+        Raises ModelError where an effort acts on a joint whose rates are no derivatives, or a wrench on a
+        body.
         """
         y = np.atleast_2d(y)
         done = np.zeros(len(y))
-        if not self.tau.any():
-            return done
         tree, places = self._tree, self.kernel.places
+        pushed = np.flatnonzero(node_field(tree, self.graph, "wrench").any(axis=1))
+        if pushed.size:
+            raise kkt.ModelError(
+                f"body {tree.names[int(pushed[0])]!r}",
+                "field 'wrench' acts on it, and its work is no function of the position",
+                "leave it out to have the energy checked",
+            )
         for k in range(tree.n):
             tau = self.tau[tree.freedoms_of(k)]
             if not tau.any():

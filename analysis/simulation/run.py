@@ -232,8 +232,8 @@ def left(motion: Motion, record: Record) -> tuple[float, float] | None:
 def drift(motion: Motion, record: Record) -> float | None:
     """Largest change of energy less work along a run, over the run's largest kinetic energy.
 
-    Damping does work, too.  None where the work of the efforts is not known, or that of rows
-    which yield or are not kept.
+    Damping does work, too.  None where the work of efforts or external wrenches is not known, or that
+    of rows which yield or are not kept.
     """
     if motion.manifold is not None and (motion.manifold.yields or not motion.manifold.kept):
         return None

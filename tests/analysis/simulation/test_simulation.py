@@ -63,6 +63,19 @@ def test_constant_efforts_do_work():
     assert np.allclose(motion.work(states), [0.0, 1.5 - 1.0 + 1.0])
 
 
+def test_no_drift_is_told_where_a_wrench_does_work():
+    """A slide of 2 kg that is pushed by 4 N gains energy: that is no drift of the integrator."""
+    tree = kkt.new_tree("pushed", gravity=(0.0, 0.0, 0.0))
+    kkt.add_body(tree, "slide", mass=2.0, inertia=np.eye(3), joint="prismatic", axis=(1.0, 0.0, 0.0))
+    tree.nodes["slide"]["wrench"] = (0.0, 0.0, 0.0, 4.0, 0.0, 0.0)
+    found = simulate(tree, "abm", integration=Integration(seconds=0.5, eps=1e-9))
+    assert np.allclose(found.records[0].y[-1], [0.25, 1.0])
+    assert found.drift is None
+    motion = Motion.of(tree, orderings.get("abm"))
+    with pytest.raises(kkt.ModelError, match="body 'slide': field 'wrench' acts on it, and its work is no"):
+        motion.work(motion.start())
+
+
 @pytest.fixture(scope="module")
 def moved():
     """Where ABM's accelerations take a chain in half a second, by Cash and Karp's steps."""
