@@ -30,7 +30,7 @@ from pivotree.kkt import LoopError, LoopWarning, System, build
 from pivotree.kkt.matrix.closures import closures
 from pivotree.kkt.matrix.entries import Entries, Pattern, assemble
 from pivotree.kkt.matrix.redundancy import following, unfollowed
-from pivotree.kkt.matrix.state import State, kinematics, node_field
+from pivotree.kkt.matrix.state import State, kinematics, node_field, own_bias
 from pivotree.kkt.matrix.system import SHARE, require_system, unopposed
 from pivotree.kkt.model.joints import JointTerms
 from pivotree.kkt.model.loops import Loop, kept
@@ -270,7 +270,7 @@ def forest_of(system: System, q: Floats, qd: Floats) -> tuple[BodyTree, Entries]
     """
     m, forest = len(q), copies(system.tree, len(q))
     R, p, S, bias = kinematics(forest, q.ravel(), qd.ravel())
-    own, wrench = (node_field(system.tree, system.graph, name) for name in ("bias", "wrench"))
+    own, wrench = own_bias(system.tree, system.graph, qd), node_field(system.tree, system.graph, "wrench")
     state = State(
         forest.names,
         forest.parent,

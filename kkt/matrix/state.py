@@ -89,7 +89,8 @@ def state_of(
             "build without implicit, or give the spring's effort as tau",
         )
     R, p, S, bias = kinematics(tree, position, rates)
-    bias = bias + node_field(tree, graph, "bias") if len(graph) else bias
+    if len(graph):
+        bias = bias + own_bias(tree, graph, rates)
     closed: tuple[Closure, ...] = ()
     if loops:
         from .closures import closures
@@ -216,6 +217,24 @@ def _wrenches(tree: BodyTree, graph: nx.DiGraph[Any], f_ext: Any) -> Floats:
         f_ext = [f_ext.get(name, np.zeros(6)) for name in tree.names]
     told = f"{tree.n} x 6 finite numbers, moment first, one wrench for each body"
     return checked("state", "f_ext", f_ext, (tree.n, 6), told)
+
+
+def own_bias(tree: BodyTree, graph: nx.DiGraph[Any], rates: Floats) -> Floats:
+    """(n, 6) the bodies' attributes ``bias``, S° qd at the rates in ``tree.graph``.
+
+    Raises ModelError where a joint that has one moves at other rates (..., N).
+    """
+    given, stored = node_field(tree, graph, "bias"), graph.graph.get("qd")
+    if given.any() and stored is not None:
+        for k in np.flatnonzero(given.any(axis=1)).tolist():
+            own = tree.freedoms_of(k)
+            if (rates[..., own] != np.asarray(stored, dtype=float)[own]).any():
+                raise ModelError(
+                    f"body {tree.names[k]!r}",
+                    "field 'bias' belongs to the rates that its file has, and this state has others",
+                    "leave qd as it is, or give the joint by its type, such as universal",
+                )
+    return given
 
 
 def node_field(tree: BodyTree, graph: nx.DiGraph[Any], field: str) -> Floats:

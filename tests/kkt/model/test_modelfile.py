@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from strategies import reals
 
 from pivotree import kkt
+from pivotree.analysis import states
 from pivotree.kkt.model.modelfile import read_model, write_model
 
 
@@ -201,3 +202,24 @@ def test_load_tells_paths_from_names(tmp_path):
         kkt.load(f"{other}x")
     write_model(tmp_path / "m.JSON", state())
     assert kkt.load(tmp_path / "m.JSON").number_of_nodes() == 3
+
+
+def test_a_bias_is_that_of_one_state(tmp_path):
+    """S° qd of a universal joint in motion is written as six numbers, which no other rates may use."""
+    tree = kkt.new_tree("wrist")
+    body = {"mass": 1.0, "com": (0.1, 0.2, -0.3), "inertia": np.diag([0.10, 0.12, 0.13])}
+    kkt.add_body(tree, "wrist", joint="universal", axis=[(1, 0, 0), (0, 1, 0)], **body)
+    system = kkt.build(tree, q=[0.4, 0.7], qd=[1.0, 2.0])
+    path = tmp_path / "wrist.json"
+    kkt.write_model(path, system.state)
+    found = kkt.build(read_model(path))
+    assert np.array_equal(found.rhs, system.rhs)
+    assert found.refresh(tau=[1.0, 0.0]).rhs[6] == 1.0
+    words = "body 'wrist': field 'bias' belongs to the rates that its file has, and this state has others"
+    for other in (
+        lambda: kkt.build(read_model(path), qd=[0.0, 0.0]),
+        lambda: found.refresh(qd=[1.0, 2.5]),
+        lambda: states.system_at(found, states.ranges_of(found), seed=0, number=1),
+    ):
+        with pytest.raises(kkt.ModelError, match=words):
+            other()
