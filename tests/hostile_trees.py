@@ -1,8 +1,9 @@
 """Small random trees that are hard on purpose, and what is exactly true of them.
 
 Massless links, point masses, thin rods, masses spread over decades, parallel and meeting axes,
-stretched poses, every kind of joint, and closed loops.  Many are singular: a point mass on a ball
-joint, a massless link between parallel axes.  ``hostile_system(seed)`` is the same in every run.
+stretched poses, every kind of joint, rotors where they are asked for, and closed loops.  Many are
+singular: a point mass on a ball joint, a massless link between parallel axes.  ``hostile_system(seed)``
+is the same in every run.
 
 The oracle is python-flint's rational and ball matrices on all of equation (4): it shares nothing
 with the elimination but the entries.
@@ -26,8 +27,8 @@ INERTIAS = ("full", "full", "full", "rod", "point", "massless")
 SPECIAL = np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0], [0.6, 0, 0.8], [0, 0.6, 0.8]])
 
 
-def hostile_tree(seed, most=6):
-    """A tree of 1 to ``most`` bodies with its state in graph["q"], ["qd"] and ["tau"]."""
+def hostile_tree(seed, most=6, rotors=False):
+    """A tree of 1 to ``most`` bodies with its state in graph["q"], ["qd"], ["tau"]; perhaps with armature."""
     draw = np.random.default_rng([1996, seed])
     tree = kkt.new_tree(f"hostile {seed}", (0.0, 0.0, -9.81))
     n = int(draw.integers(1, most + 1))
@@ -48,6 +49,8 @@ def hostile_tree(seed, most=6):
         kkt.add_body(tree, f"b{k}", None if up is None else f"b{up}", joint=kind, **given)
         axes.append(axis)
     N = len(kkt.default_state(tree).graph["q"])
+    if rotors:
+        _gear(np.random.default_rng([1998, seed]), tree)
     choice = draw.random()
     tree.graph["q"] = np.zeros(N) if choice < 0.3 else draw.uniform(-1, 1, N)
     tree.graph["qd"] = np.zeros(N) if draw.random() < 0.3 else draw.normal(size=N)
@@ -55,12 +58,12 @@ def hostile_tree(seed, most=6):
     return tree
 
 
-def hostile_system(seed, most=6, loops=0.2):
+def hostile_system(seed, most=6, loops=0.2, rotors=False):
     """The tree's system; some have a closed loop or two.  InertiaWarning and LoopWarning are off.
 
     A loop whose rows depend on others is left out: kkt refuses it by name (test_loops_refused).
     """
-    tree = hostile_tree(seed, most)
+    tree = hostile_tree(seed, most, rotors)
     draw = np.random.default_rng([1997, seed])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -72,6 +75,14 @@ def hostile_system(seed, most=6, loops=0.2):
                 if not kept:
                     raise
     raise AssertionError
+
+
+def _gear(draw, tree):
+    """Armature on two freedoms of three, over six decades: small ones hide a pivot that is zero."""
+    compiled = kkt.compile_tree(tree)
+    for name, dof in zip(compiled.names, compiled.dof.tolist(), strict=True):
+        if dof:
+            tree.nodes[name]["armature"] = 10.0 ** draw.uniform(-5, 1, dof) * (draw.random(dof) < 0.67)
 
 
 def _loops(draw, tree):
@@ -193,10 +204,13 @@ def dense(system, e):
         P, Q, F = (at[kind, b] for kind in ("pdd", "qdd", "f"))
         put(P, P, e.M[k])
         put(P, F, diagonal(6, flint.fmpq(1)))
-        put(Q, F, e.S[offset[k] : offset[k + 1]])
+        own = slice(offset[k], offset[k + 1])
+        put(Q, F, e.S[own])
+        if len(e.A):
+            put(Q, Q, diagonal(own.stop - own.start, e.A[own, None]))
         if parent[k] >= 0:
             put(at["pdd", names[parent[k]]], F, -e.Phi[k])
-        r[P], r[Q], r[F] = e.b[k], e.tau[offset[k] : offset[k + 1]], -e.a[k]
+        r[P], r[Q], r[F] = e.b[k], e.tau[own], -e.a[k]
     row = side = 0
     for tie in system.structure.ties:
         L, own = at["lam", tie.name], slice(row, row + tie.rows)

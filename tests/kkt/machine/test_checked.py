@@ -161,8 +161,8 @@ NAMES = orderings.names()
 
 
 def answers(seed, orders):
-    """Of a hostile tree by order and format: the true solution, qdd and status; or None."""
-    tree = hostile_tree(seed)
+    """Of a hostile tree, every other one with armature, by order and format: the truth, qdd and status."""
+    tree = hostile_tree(seed, rotors=seed % 2 == 1)
     try:
         system = kkt.build(tree)
     except kkt.PivotreeError:

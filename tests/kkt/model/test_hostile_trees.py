@@ -26,13 +26,14 @@ def test_the_trees_are_hostile_and_the_same_in_every_run():
 
 @pytest.mark.parametrize(("seed", "format"), covering(range(0, 40, 5), ["float32", "exact"]))
 def test_the_oracle_agrees_with_certified_answers(seed, format):
-    system = hostile_system(seed)
-    truth = Truth(system, format)
-    try:
-        proved = kkt.certify(system, 20, rounded_to=None if format == "exact" else format)
-    except kkt.PivotreeError:
-        return  # singular, or an order that this tree rules out
-    assert not truth.singular and truth.error(proved.qdd) <= 1e-19
+    for rotors in (False, True):
+        system = hostile_system(seed, rotors=rotors)
+        truth = Truth(system, format)
+        try:
+            proved = kkt.certify(system, 20, rounded_to=None if format == "exact" else format)
+        except kkt.PivotreeError:
+            continue  # singular, or an order that this tree rules out
+        assert not truth.singular and truth.error(proved.qdd) <= 1e-19
 
 
 FOUND = ROOT / "tests" / "models" / "hostile"
@@ -87,11 +88,12 @@ FOUND_ONCE = [178, 297, 1017, 1236, 1366, 1611, 2690, 2872, 2904]
 )
 def test_every_answer_is_as_good_as_it_says_or_refused(seed):
     """Orders in turn, three formats: right to half the digits, marked, or refused with a reason."""
-    check(seed, FLOATS[:2] if seed % 4 else ["float64", "dd", "mp:30"])
+    for rotors in (False, True):
+        check(seed, FLOATS[:2] if seed % 4 else ["float64", "dd", "mp:30"], rotors)
 
 
-def check(seed, formats):
-    system = hostile_system(seed)
+def check(seed, formats, rotors):
+    system = hostile_system(seed, rotors=rotors)
     names = [name for name in orderings.names() if name != "inverse_dynamics"]
     truths = {f: Truth(system, f) for f in formats}
     for name in names[seed % 3 :: 3]:
