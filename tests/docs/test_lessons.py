@@ -103,6 +103,7 @@ def test_a_wrong_answer_is_told_why(key, number, wrong, said):
 
 
 def test_no_answer_is_asked_for_and_none_stands_in_a_notebook(key):
+    assert {number[0] for number in key} >= {str(i + 1) for i in range(len(STEMS) - 1)}
     for number, answer in key.items():
         verdict = answer.check(*answer.first, None)
         assert verdict.right is None and "In the place of None, give " in verdict.sentence

@@ -44,7 +44,9 @@ def test_what_else_tells_a_cost_tells_the_engines(run, model):
     """Reports, captions and both heads of an export; blame and list tell none; sweeps: test_sweep_loops."""
     system = kkt.build(kkt.load(model))
     few = ("--order", "crbm,abm", "--format", "float32", "--states", 2, "-o", "report")
-    for name, told in json.loads(run("report", model, *few, "--json")[1])["costs"].items():
+    costs = json.loads(run("report", model, *few, "--json")[1])["costs"]
+    assert [*costs] == ["crbm", "abm"]
+    for name, told in costs.items():
         assert told["flops"] == kkt.trace(system, orderings.get(name)).flops
         given = (model, "--order", name)
         assert run("figure", "spy", *given, "-o", "spy.svg")[0] == 0

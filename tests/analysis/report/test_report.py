@@ -106,6 +106,7 @@ def test_efforts_give_the_accelerations_that_were_drawn(arm, spec):
 def test_the_worst_states_replay(made):
     """Each model file gives, on its own, the error that the report prints."""
     report, folder = made
+    assert len(report.cells) == len(ORDERS) * len(FORMATS)
     for cell in report.cells:
         system = kkt.build(kkt.load(folder / cell.worst.file))
         answer = kkt.eliminate(system, orderings.get(cell.order), cell.format, records=False)
@@ -121,7 +122,9 @@ def test_the_worst_states_replay(made):
 def test_every_state_is_that_of_a_certified_answer(made, arm):
     report, folder = made
     setup, _ = prepare(kkt.load(arm), "arm", ORDERS, FORMATS, 3)
-    for row in table(folder)[:: len(ORDERS) * len(FORMATS) + 1]:
+    rows = table(folder)[:: len(ORDERS) * len(FORMATS) + 1]
+    assert rows
+    for row in rows:
         system = setup.system_at(int(row["state"]))
         answer = kkt.eliminate(system, orderings.get(row["order"]), row["format"], records=False)
         exact = kkt.certify(system, 30, rounded_to=row["format"])

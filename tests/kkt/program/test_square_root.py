@@ -51,6 +51,7 @@ def of_family(name, ratio):
 def some(family, most=4, ratio=1e9):
     """Every so many of a family's systems."""
     found = of_family(family, ratio)
+    assert found
     return found[:: max(1, len(found) // most)]
 
 

@@ -56,7 +56,9 @@ def test_balls_of_two_orders_hold_the_printed_digits(model):
 def test_a_solution_that_is_off_in_one_block_is_refused_by_its_residual(spec, monkeypatch):
     """Whatever program found it: each unknown is held by a row of (4)."""
     system, tape, right = system_of(spec), tape_of(spec, "abm"), certify.run
-    for block in [b for b, balls in kkt.certify(system, 20, order=tape).solution.items() if len(balls)]:
+    blocks = [b for b, balls in kkt.certify(system, 20, order=tape).solution.items() if len(balls)]
+    assert {"pdd", "qdd", "f"} <= {b.kind for b in blocks}
+    for block in blocks:
 
         def off(*given, block=block):
             solution, *rest = right(*given)

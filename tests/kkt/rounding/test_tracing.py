@@ -73,6 +73,7 @@ def test_steps_gather_what_the_operations_say():
         for key in ("cancelled", "absorbed", "size")
     }
     number = np.concatenate([chunk.step for chunk in tape.chunks()])
+    assert (number >= 0).any()
     for g in np.unique(number[number >= 0]):
         here = number == g
         assert gathered.operations[g] == here.sum()
