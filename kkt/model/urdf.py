@@ -457,16 +457,19 @@ class _Reader:
 
 
 def _cut(joint: Joint) -> str:
-    """A file of loops (:mod:`kkt.model.modelfile`) in which a joint closes one."""
+    """A file of loops (:mod:`kkt.model.modelfile`) in which a joint closes one.
+
+    Nine numbers of a rotation may be longer than a sentence, and then are told in words.
+    """
     kind = "revolute" if joint.kind == "continuous" else joint.kind
     loop = {"name": joint.name, "first": joint.parent, "second": joint.child, "joint": kind}
     if TYPES[kind].axes:
         loop["axis"] = joint.axis.tolist()
     if joint.p.any():
         loop["p"] = joint.p.tolist()
-    if not np.array_equal(joint.R, np.eye(3)):
-        loop["R"] = joint.R.tolist()
-    return json.dumps({"schema": "pivotree-loops/1", "loops": [loop]})
+    turn = {} if np.array_equal(joint.R, np.eye(3)) else {"R": joint.R.tolist()}
+    short, whole = (json.dumps({"schema": "pivotree-loops/1", "loops": [x]}) for x in (loop, loop | turn))
+    return whole if len(whole) <= 250 else f'{short}, with "R" of its <origin rpy> as 3 x 3 numbers'
 
 
 def _axis(where: str, joint: Element, tag: str, default: str | None) -> Floats:

@@ -1,5 +1,8 @@
 """URDF: every joint type, fixed joints merged and kept, and what is refused."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 from helpers import Mechanics, hat, one_sentence
@@ -117,6 +120,12 @@ def test_merging_fixed_joints_keeps_mass_centre_and_inertia(write, floating):
     np.testing.assert_allclose(total(kept, q), total(merged, q), rtol=1e-14, atol=1e-14)
 
 
+def test_a_part_without_mass_keeps_its_inertia_in_merging(write):
+    rotor = link("rotor", mass="0", moments="0.1 0.2 0.25") + joint("j1", "a", "rotor", "fixed")
+    tree = read_urdf(write(link("w"), link("a"), rotor, joint("j0", "w", "a")))
+    assert np.allclose(tree.nodes["a"]["inertia"], np.diag([1.1, 2.2, 2.75]))
+
+
 def test_links_fixed_to_the_world_vanish_in_merging(write):
     still = joint("j0", "w", "post", "fixed", '<origin xyz="0 0 2" rpy="0 0 1"/>')
     arm = joint("j1", "post", "a", inside='<origin xyz="1 0 0"/>')
@@ -145,6 +154,11 @@ def test_mimic_joints_are_told_in_one_warning_and_free_or_fixed_at_their_offset(
         held = kkt.compile_tree(read_urdf(path, mimic="fixed", merge_fixed=False))
     assert held.joint == ("revolute", "fixed")
     assert held.R[1][0, 0] == np.cos(0.5)
+    place = '<origin xyz="1 2 3" rpy="1.5707963267948966 0 0"/><mimic joint="j1" offset="0.5"/>'
+    slide = joint("j2", "a", "b", "prismatic", f'<axis xyz="0 0 1"/>{place}')
+    with pytest.warns(MimicWarning):  # along its own axis, which is -y of the parent
+        slid = read_urdf(write(*links[:3], joint("j1", "w", "a"), slide), mimic="fixed", merge_fixed=False)
+    assert slid.nodes["b"]["p"] == pytest.approx([1.0, 1.5, 3.0])
     with pytest.raises(kkt.ModelError, match="option mimic"):
         read_urdf(path, mimic="follow")
     path = write(*links, joint("j1", "w", "a"), one, two)
@@ -203,7 +217,7 @@ TWO = link("w") + link("a")
         (TWO + joint("j", "w", "a") + joint("k", "w", "a"), "'a': has two parent joints, 'j'"),
         (
             TWO + joint("j", "w", "a") + joint("k", "w", "a", "fixed", inside='<origin rpy="0 0 1"/>'),
-            r"'second': 'a', 'joint': 'fixed', 'R': ".replace("'", '"'),
+            r"'joint': 'fixed', 'R': \[\[0.54030230586.*0.0, 1.0\]\]}\]}$".replace("'", '"'),
         ),
         (TWO + joint("j", "w", "w"), "links w -> w: form a cycle"),
         (TWO + link("b") + joint("j", "a", "b") + joint("k", "b", "a"), r"links \w -> \w -> \w: form a"),
@@ -229,6 +243,19 @@ def test_bad_files_are_told_in_one_sentence(write, text, words):
     path = write(text)
     with one_sentence(kkt.ModelError, words, start=f"{path}: "):
         read_urdf(path)
+
+
+@pytest.mark.parametrize("rpy", ["0 0 0", "0.3 -0.5 1.1"])
+def test_the_loop_that_a_second_parent_is_to_become_is_told_whole(write, rpy):
+    """As a file that can be read; nine numbers of a rotation are too long for that, and told in words."""
+    second = f'<axis xyz="0 1 0"/><origin xyz="1 2 3" rpy="{rpy}"/>'
+    parts = joint("i", "w", "a"), joint("j", "a", "b"), joint("k", "w", "b", inside=second)
+    with pytest.raises(kkt.ModelError) as told:
+        read_urdf(write(*map(link, "wab"), *parts))
+    said = re.search(r"holds (\{.*\})(.*)", str(told.value))
+    wanted = {"name": "k", "first": "w", "second": "b", "joint": "revolute"}
+    assert json.loads(said[1])["loops"] == [wanted | {"axis": [0, 1, 0], "p": [1, 2, 3]}]
+    assert ('with "R" of its <origin rpy>' in said[2]) == (rpy != "0 0 0")
 
 
 @pytest.mark.parametrize(
@@ -292,6 +319,9 @@ def test_an_effort_that_says_nothing_is_none(write, effort):
     path = write(TWO + joint("j", "w", "a", inside=f'<limit effort="{effort}" upper="nan"/>'))
     data = read_urdf(path).nodes["a"]
     assert "effort" not in data and data["limits"] == (-np.inf, np.inf, np.inf)
+    limit = '<limit lower="-1" upper="1" velocity="3"/>'
+    endless = read_urdf(write(TWO + joint("j", "w", "a", "continuous", limit)))
+    assert endless.nodes["a"]["limits"] == (-np.inf, np.inf, 3.0)
 
 
 def test_what_is_wrong_with_a_joint_is_one_sentence(write):
