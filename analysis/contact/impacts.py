@@ -11,10 +11,10 @@ Newton's law without friction holds at all points together, (6.6)-(6.8),
 
     p >= 0,   v+ + e v- >= 0,   p (v+ + e v-) = 0,        v+ = v- + A p,
 
-and so does Poisson's in two phases (Glocker & Pfeiffer 1995): compression, then a share e of its
-impulse at least.  With friction points give their blows one after another, the fastest first, until
-none comes nearer.  Between blows :func:`forces` is the same complementarity of normal forces and
-accelerations, (6.10)-(6.12).
+with 0 for e v- of a point that moves off before the blow, and so does Poisson's in two phases (Glocker &
+Pfeiffer 1995): compression, then a share e of its impulse at least.  With friction points give their blows
+one after another, the fastest first, until none comes nearer.  Between blows :func:`forces` is the same
+complementarity of normal forces and accelerations, (6.10)-(6.12).
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.linalg
+from armature import with_terms
 from designs import listed
 from helpers import Mechanics, every_joint
 from scipy.sparse.linalg import cg
@@ -45,6 +46,9 @@ def test_complements_and_gradients_on_every_joint_beside_lapack(seed):
         for x in (complement.first(), complement.second()):
             assert x.dtype == number and least < far(x, exact) <= most
     assert far(analysis.gradients.solve(system).x, exact) <= 1e-10
+    pushed = kkt.build(with_terms(system.graph.copy(), seed), f_ext=np.ones((system.tree.n, 6)))
+    right = kkt.eliminate(pushed, "abm").qdd
+    assert far(analysis.gradients.solve(pushed).x, right) <= 1e-10  # M v knows no wrench and no spring
     for order in ("crbm", "abm"):
         found = analysis.gradients.solve(system, preconditioner=order)
         assert far(found.x, exact) <= 1e-11 and found.iterations <= 6
@@ -85,7 +89,7 @@ def test_an_iteration_that_fails_says_so():
 @pytest.mark.product
 def test_gradients_end_in_fractions():
     """Fractions start from the model's doubles, as certified answers do; at most N iterations."""
-    system = in_motion(kkt.chain(3))
+    system = in_motion(with_terms(kkt.chain(3), 2))
     N = len(system.state.tau)
     found = analysis.gradients.solve(system, "exact")
     assert found.iterations <= N and found.residuals[-1] == 0.0

@@ -73,6 +73,14 @@ def test_laws_on_a_ball():
             assert gain(A, v, slid) < 0.0
 
 
+@pytest.mark.parametrize("lean", [0.9, -0.9])
+def test_a_still_point_slides_where_friction_is_against_it(lean):
+    A, v = np.array([[2.0, lean], [lean, 1.0]]), np.array([-1.0, 0.0])
+    for law in (newton, poisson):
+        p = law(A, v, 0.5, 0.1)
+        assert abs(p[1]) == pytest.approx(0.1 * p[0]) and p[1] * (A @ p)[1] < 0.0
+
+
 @pytest.mark.product
 def test_poisson_never_gains_and_newton_may():
     draw = np.random.default_rng(5)
@@ -185,24 +193,44 @@ def test_points_with_friction_give_blows_until_none_comes_nearer():
     assert dense.M @ (blow.qd - qd) == pytest.approx(J.T @ p, abs=1e-10)
     for i in range(3):
         assert np.linalg.norm(blow.impulses[i][1:]) <= 0.4 * blow.impulses[i][0] * (1 + 1e-9)
+    A, v, given = J @ np.linalg.solve(dense.M, J.T), J @ qd, np.zeros(9)
+    while v[::3].min() < -1e-10:  # the one that comes down fastest is next
+        own = 3 * np.argmin(v[::3]) + np.arange(3)
+        given[own] += (blown := poisson(A[np.ix_(own, own)], v[own], 0.3, 0.4))
+        v = v + A[:, own] @ blown
+    assert p == pytest.approx(given, abs=1e-6)
+
+
+def test_a_point_that_moves_off_is_not_pulled_down_by_a_blow_beside_it():
+    """A rod on two points: one comes down, the other rises slowly, and would go under by the blow alone."""
+    tree = kkt.new_tree("rod", (0.0, 0.0, -9.81))
+    kkt.add_body(tree, "rod", joint="floating", mass=1.0, inertia=0.05 * np.eye(3))
+    ends = [kkt.contact("rod", (x, 0.0, 0.0), name=x) for x in (-0.5, 0.5)]
+    system = kkt.build(tree, qd=[0.0, 1.3, 0.0, 0.0, 0.0, -0.35], loops=ends)
+    blow = contact.impact(system, restitution=0.5)
+    before, after, p = (np.concatenate([*x.values()]) for x in (blow.before, blow.after, blow.impulses))
+    assert before == pytest.approx([0.3, -1.0]) and (p > 0.0).all()
+    assert after == pytest.approx([0.0, 0.5], abs=1e-12)
 
 
 def test_a_loop_stays_closed_through_a_blow_and_takes_its_impulse():
-    """Beside the dense equations of impulses, contact and cut joint together."""
+    """Beside the dense equations of impulses, two contacts and a cut joint together."""
     tree, q, qd, dense = robot(1)
     R, p = (Mechanics(tree, q, qd).world(b) for b in ("slide", "plate"))
     far = R[0].T @ (p[1] - R[1])
     cut = kkt.cut_joint("slide", "plate", "spherical", p=far, name="cut")
-    body, point = dense.points[1]
-    system = kkt.build(tree, q, qd, loops=[cut, kkt.contact(body, point, UP, name="p")])
+    feet = [kkt.contact(b, x, UP, name=i) for i, (b, x) in enumerate(dense.points[:2])]
+    system = kkt.build(tree, q, qd, loops=[feet[0], cut, feet[1]])
     blow = contact.impact(system, restitution=0.5)
     ends = Dense(tree, q, [("slide", far), ("plate", (0.0, 0.0, 0.0))])
-    G, J = R[0].T @ (ends.J[1] - ends.J[0]), dense.J[1][2:]
+    G, J = R[0].T @ (ends.J[1] - ends.J[0]), dense.J[:2, 2]
     assert np.abs(G @ qd).max() > 0.1  # they did not agree before
     assert G @ blow.qd == pytest.approx(np.zeros(3), abs=1e-10)
-    impulses = G.T @ blow.loops["cut"] + J.T @ blow.impulses["p"]
+    p = np.concatenate([blow.impulses[i] for i in range(2)])
+    impulses = G.T @ blow.loops["cut"] + J.T @ p
+    assert (p > 0.0).all()
     assert dense.M @ (blow.qd - qd) == pytest.approx(impulses, abs=1e-9)
-    soft = kkt.build(tree, q, qd, loops=[*kkt.softened([cut], 0.1), system.loops[1]])
+    soft = kkt.build(tree, q, qd, loops=[*kkt.softened([cut], 0.1), *feet])
     for loops in (system, soft):  # a soft loop gives way, and its impulse has worked
         blow = contact.impact(loops, restitution=0.5)
         assert blow.gain == pytest.approx((blow.qd @ dense.M @ blow.qd - qd @ dense.M @ qd) / 2)
@@ -238,12 +266,14 @@ def test_forces_of_moving_contacts_are_those_of_the_rows(implicit):
     arm = {"mass": 0.5, "com": (0.2, 0.0, 0.0), "inertia": np.eye(3) * 0.01, "damping": 0.5}
     kkt.add_body(tree, "arm", "top", axis=(0.0, 1.0, 0.0), **arm)
     feet = [(1.0, 0.0, -1.0), (-0.7, 0.7, -1.0), (-0.7, -0.7, -1.0)]
-    loops = [kkt.contact("top", x, name=i) for i, x in enumerate(feet)]
+    loops = [kkt.coupled_joints(tree, "arm", damping=3.0, name="brake")]
+    loops += [kkt.contact("top", x, name=i) for i, x in enumerate(feet)]
     system = kkt.build(tree, qd=[0, 0, 0.4, 0.3, -0.2, 0, 1.5], loops=loops, implicit=implicit)
     rows = kkt.eliminate(system, orderings.get("abm"))
     found = contact.forces(system)
-    assert (rows.lam > 0).all()
-    assert list(found.forces.values()) == pytest.approx(list(rows.lam))
+    assert (rows.lam[1:] > 0).all() and abs(rows.lam[0]) > 0.1
+    assert list(found.forces.values()) == pytest.approx(list(rows.lam[1:]))
+    assert found.loops["brake"] == pytest.approx(rows.lam[:1])
     assert found.qdd == pytest.approx(rows.qdd)
 
 
@@ -267,6 +297,9 @@ def test_a_blow_turns_the_rotor_too(implicit):
         blow = contact.impact(system, restitution=0.5, law=law)
         assert blow.qd == pytest.approx([1.5]) and blow.impulses["world-ball"] == pytest.approx(13.5)
         assert blow.gain == pytest.approx(0.5 * 3.0 * (1.5**2 - 3.0**2))
+    soft = contact.impact(kkt.build(tree, qd=[-3.0], loops=kkt.softened([at], 0.5), implicit=implicit))
+    assert soft.impulses["world-ball"] == pytest.approx(3.0 / (1.0 / 3.0 + 0.5))  # (4)'s row: v+ + c p = 0
+    assert soft.qd == pytest.approx(-0.5 * soft.impulses["world-ball"])
 
 
 @pytest.mark.uncached

@@ -12,7 +12,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis import counts
 from pivotree.analysis.counts import FAMILIES, family_of, polynomial, proof
 from pivotree.analysis.counts.counting import KINDS, count_robot
-from pivotree.analysis.counts.polynomials import fit, largest_root, text_of, through
+from pivotree.analysis.counts.polynomials import fit, fits, largest_root, text_of, through
 from pivotree.analysis.states import ranges_of, system_at
 
 
@@ -41,6 +41,7 @@ def test_a_fit_needs_counts_to_spare():
     late = {n: 5 * n if n > 2 else 100 for n in range(1, 9)}
     assert fit(late) == (fmpq_poly([0, 5]), 3)
     assert fit({n: n & (n - 1) for n in range(1, 12)}) is None
+    assert fits({n: (n**3 - n, late[n]) for n in range(1, 9)}, ("mul", "add"))[1] == 3  # that of all kinds
 
 
 # -- scalar counts --------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Motions with closed loops and contacts stay on the manifold; peers/test_trajectories.py: where they go."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.simulation import Integration, Motion, simulate
+from pivotree.analysis.simulation.run import left
 from pivotree.analysis.states.manifold import Manifold, begun
 
 FINE = {"eps": 1e-10, "floor": 0.1}
@@ -45,6 +47,8 @@ def test_coupled_joints_keep_what_they_were_given():
     assert found.drift < 1e-7 and max(found.left) < 1e-12
     off = Manifold.of(tree).left(np.array([[0.2, 0.6, -0.3, 0, 0, 0]]))
     assert abs(off[0, 0] - 0.1) < 1e-12
+    states = replace(found.records[0], y=np.array([[0, 0, -0.7, 0, 0, 0], [0.2, 0.6, -0.3, 0, 0.4, 0.5]]))
+    assert left(Motion.of(tree, "abm"), replace(states, t=np.arange(2.0))) == pytest.approx((0.1, 0.3))
 
 
 @pytest.mark.product

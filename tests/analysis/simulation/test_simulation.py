@@ -59,7 +59,7 @@ def test_constant_efforts_do_work():
     tau = np.array([3.0, -1.0, 0.5])
     assert simulate(tree, "abm", integration=Integration(seconds=0.4, eps=1e-9), tau=tau).drift < 1e-6
     motion = Motion.of(tree, orderings.get("abm"), tau=tau)
-    states = np.stack([motion.start([0.0, 0.0, 0.0]), motion.start([0.5, 1.0, 2.0])])
+    states = np.stack([motion.start(q) for q in ([1.0, 0.0, 0.0], [1.5, 1.0, 2.0])])
     assert np.allclose(motion.work(states), [0.0, 1.5 - 1.0 + 1.0])
 
 

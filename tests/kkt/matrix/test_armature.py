@@ -10,6 +10,7 @@ from helpers import drawn_state, every_joint, tilted
 from scipy.sparse.linalg import spsolve
 
 from pivotree import analysis, kkt, orderings
+from pivotree.kkt.matrix.system import least_size
 from pivotree.papers.cloutier1995.complements import Complement
 
 TREES = {
@@ -129,6 +130,19 @@ def test_other_states_frames_and_the_condition_number_know_the_block():
     found = kkt.conditioning(system)
     assert found.shares["A"] > 0.0
     np.testing.assert_allclose(found.inverse_inertia, np.linalg.inv(M), rtol=1e-10)
+
+
+def test_another_state_keeps_the_implicit_step():
+    system, _, _ = case("chain", 0.02)
+    given = drawn_state(system.graph, 5)
+    fresh, built = system.refresh(*given), kkt.build(system.graph, *given, implicit=0.02)
+    assert (fresh.rhs == built.rhs).all() and (fresh.matrix != built.matrix).nnz == 0
+
+
+def test_the_size_that_errors_are_relative_to_knows_the_rotor():
+    tree = kkt.new_tree("wheel", (0.0, 0.0, 0.0))
+    kkt.add_body(tree, "wheel", mass=1.0, inertia=2.0 * np.eye(3), axis=(0, 0, 1), armature=3.0)
+    assert least_size(kkt.build(tree, tau=[10.0])) == pytest.approx(0.01 * 10.0 / 5.0)
 
 
 def test_a_massless_link_with_armature_is_no_singular_robot():

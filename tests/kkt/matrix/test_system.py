@@ -5,8 +5,9 @@ import itertools
 import numpy as np
 import pytest
 from designs import listed
-from helpers import MODELS, Mechanics, drawn_state, every_joint, one_sentence, printed, system_of
+from helpers import MODELS, Mechanics, by_body, drawn_state, every_joint, one_sentence, printed, system_of
 from scipy.sparse.linalg import spsolve
+from scipy.spatial.transform import Rotation
 
 from pivotree import kkt
 from pivotree.kkt.tape.inputs import pivot_rows
@@ -37,6 +38,25 @@ def test_wrenches_by_name_are_wrenches_by_row():
     named = kkt.build(tree, f_ext={list(tree.nodes)[3]: np.arange(6.0)})
     assert (named.rhs == kkt.build(tree, f_ext=wrench).rhs).all()
     assert (named.rhs != kkt.build(tree).rhs).sum() == 5  # 0 in the first place changes nothing
+
+
+def test_quaternions_are_rotation_vectors_and_come_after_the_position():
+    tree = every_joint()
+    q, _, _ = drawn_state(tree)
+    long = by_body(kkt.build(tree, q), q)
+    for body, x in long.items():
+        if tree.nodes[body]["joint"] in ("spherical", "floating"):
+            long[body] = np.r_[x[3:], 2.0 * Rotation.from_rotvec(x[:3]).as_quat()]
+    for given in (long, np.concatenate(list(long.values()))):
+        assert np.allclose(kkt.build(tree, given).state.q, q, atol=1e-14)
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_a_point_mass_on_an_axis_has_all_its_entries(axis):
+    tree = kkt.new_tree("point")
+    kkt.add_body(tree, "a", joint="floating", mass=2.0, com=0.3 * np.eye(3)[axis], inertia=np.zeros((3, 3)))
+    K, _ = Mechanics(tree, np.zeros(6), np.zeros(6)).equation4(np.zeros(6))
+    assert np.array_equal(kkt.build(tree).matrix.toarray(), K)
 
 
 def test_stored_entries_per_body():
@@ -141,6 +161,11 @@ def test_a_tape_is_read_only_where_it_fits():
     assert (kkt.eliminate(faster, tape).qdd == kkt.eliminate(faster, order).qdd).all()
     with pytest.raises(kkt.OrderError, match="trace it again"):
         kkt.eliminate(still.refresh(q=[0.3, 0.7]), tape)
+    upside_down = kkt.build(pendulum("general"))
+    for name, data in upside_down.graph.nodes(data=True):  # zeros in the same places, and -1 for 1
+        data["R"] = np.diag([-1.0, -1.0, 1.0]) if name == "b" else data["R"]
+    with pytest.raises(kkt.OrderError, match="trace it again"):
+        kkt.eliminate(kkt.build(upside_down.graph), tape)
     with pytest.raises(kkt.OrderError, match="trace it again"):
         kkt.eliminate(kkt.build(kkt.chain(3)), tape)
 

@@ -140,6 +140,11 @@ def test_what_a_file_says_of_positions_that_follow_is_checked(tmp_path):
     kkt.write_model(tmp_path / "model.json", kkt.build(tree, q=[0.3, 0.0, 0.25]).state)
     written = json.loads((tmp_path / "model.json").read_text())
     assert written["loops"][0]["follows"] == pytest.approx([0.5, 0.0], abs=1e-15)
+    with pytest.warns(kkt.LoopWarning, match="is open by 0.2 "):
+        kkt.write_model(tmp_path / "open.json", kkt.build(tree, q=[0.3, 0.0, 0.45]).state)
+    with pytest.warns(kkt.LoopWarning, match="is open by 0.2 "):
+        (closure,) = kkt.build(kkt.read_model(tmp_path / "open.json")).state.loops
+    assert closure.gap == pytest.approx([0.2])
     written["loops"][0]["follows"] = [1, 2, 3]
     (tmp_path / "model.json").write_text(json.dumps(written))
     with pytest.raises(kkt.ModelError, match=r"'follows' has shape \(3,\); give 2 numbers"):

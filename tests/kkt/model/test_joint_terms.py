@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from armature import with_terms
 from helpers import every_joint
+from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
 from pivotree.kkt.matrix.configuration import Configuration
@@ -43,6 +44,13 @@ def test_a_number_stands_for_all_freedoms_of_a_joint():
     tree = kkt.new_tree("one")
     kkt.add_body(tree, "ball", joint="spherical", armature=0.5, **BALL)
     assert kkt.build(tree).entries.A.tolist() == [0.5] * 3
+
+
+def test_the_spring_of_a_ball_pulls_from_pose_to_pose():
+    tree, (rest, q) = kkt.new_tree("sprung", (0.0, 0.0, 0.0)), np.array([[0.3, -0.8, 0.5], [-0.4, 0.9, 0.7]])
+    kkt.add_body(tree, "ball", joint="spherical", stiffness=2.0, rest=rest, **BALL)
+    turned = Rotation.from_rotvec(rest).inv() * Rotation.from_rotvec(q)
+    assert np.allclose(kkt.build(tree, q).entries.tau, -2.0 * turned.as_rotvec(), atol=1e-14)
 
 
 def test_in_a_model_file_too(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse.linalg as spla
 from armature import bare, with_terms
 from designs import covering, listed
-from helpers import drawn_state, every_joint, one_sentence, relisted
+from helpers import drawn_state, every_joint, light_tip, one_sentence, relisted
 from test_any_order import ORDERS, same_as_the_tape
 
 from pivotree import kkt, orderings
@@ -85,6 +85,7 @@ def test_backward_error_and_superlu(n):
     assert np.abs(x - large.unknowns).max() <= 1e-11 * np.abs(x).max()
     relaxed = kkt.solve_large(system, relaxed=True)
     assert not np.array_equal(relaxed.qdd, large.qdd) and relaxed.backward_error.normwise <= 1e-15
+    assert np.array_equal(kkt.solve_large(system).qdd, large.qdd)  # whose code is kept beside the relaxed one
     off = large.pdd.copy()
     off[1, 1] += 1e-9
     assert replace(large, pdd=off).backward_error.normwise > 1e-13
@@ -160,6 +161,8 @@ def test_a_pivot_that_is_zero_is_named_and_inertia_of_the_joint_s_own_mends_it()
             kkt.solve_large(system, orderings.get(name))
     tree.nodes["j3"]["armature"] = 0.5
     same_as_the_tape(kkt.build(tree))
+    with pytest.raises(kkt.SingularError, match="pivot qdd_tip is zero"):  # and not what comes after it
+        kkt.solve_large(kkt.build(light_tip()))
 
 
 def test_a_pivot_that_is_zero_but_for_rounding_is_named():

@@ -1,5 +1,7 @@
 """Derivatives of qdd and lambda with closed loops and contacts: differences in 60 digits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from designs import listed
@@ -75,6 +77,21 @@ CLOSED = [  # every kind of loop, and every kind of joint, some of which couple
     (("held",), SLIDES),
     (MANY, "revolute+universal+spherical"),
 ]
+
+
+@pytest.mark.parametrize("angle", [0.9, 2.5])
+def test_the_gap_of_a_turn_in_no_axis_is_differentiated_as_a_rotation_vector(angle):
+    """Baumgarte's pull on a weld that is open by so many radians, against differences of doubles."""
+    tree = kkt.random_tree(4, seed=4, joints="revolute")
+    cut = kkt.cut_joint(list(tree)[-1], None, "fixed", baumgarte=(0.5, 20.0), compliance=0.1)
+    gap = kkt.build(tree, loops=[cut]).state.loops[0].gap[:3]
+    away = Rotation.from_rotvec((angle / np.linalg.norm(gap) - 1.0) * gap).as_matrix()
+    system, h = kkt.build(tree, loops=[replace(cut, R=np.stack([cut.R[0], away]))]), 1e-5
+    assert np.linalg.norm(system.state.loops[0].gap[:3]) == pytest.approx(angle)
+    q, dq = system.state.q, kkt.derivatives(system, ABM).dq
+    for j, e in enumerate(h * np.eye(len(q))):
+        ahead, back = (kkt.eliminate(system.refresh(q + s * e), ABM).qdd for s in (1, -1))
+        assert np.abs((ahead - back) / (2 * h) - dq[:, j]).max() <= 1e-7 * np.abs(dq).max()
 
 
 @pytest.mark.parametrize(("kinds", "joints"), listed(CLOSED, unmarked=1))
