@@ -283,7 +283,7 @@ def _parts(
     """What rounding the program's data, and its operations, may bring to the error, body by body."""
     sums: defaultdict[tuple[str, str], float] = defaultdict(float)
     tree, inputs = own.tree, order.tape.inputs
-    owner = {letter: np.repeat(np.arange(tree.n), tree.dof) for letter in ("S", "tau", "A")}
+    owner = dict.fromkeys(("S", "tau", "A"), tree.owner)
     for letter, what in WRITES.items():
         values, slots = getattr(own.entries, letter), np.asarray(inputs.slots(letter))
         slots = np.triu(slots) if letter == "M" else slots

@@ -202,7 +202,7 @@ class Motion:
         rates = S.columns.reshape(m, -1, 6) * qd[..., None]
         turn, origin = R.reshape(m, -1, 3, 3), p.reshape(m, -1, 3)
         own = np.zeros((*origin.shape[:2], 6))
-        for j, owner in enumerate(np.repeat(np.arange(tree.n), tree.dof)):
+        for j, owner in enumerate(tree.owner):
             own[:, owner] += rates[:, j]
         order = [int(k) for level in tree.levels[1:] for k in level]
         for k in order:

@@ -246,16 +246,15 @@ def efforts(tree: BodyTree, entries: Entries, qdd: Floats) -> Floats:
 
     In plain float64: tau is data of the state that is made, so its own rounding is no error.
     """
-    owner = np.repeat(np.arange(tree.n), tree.dof)
     pdd = -entries.a.copy()
-    np.subtract.at(pdd, owner, entries.S * qdd[:, None])
+    np.subtract.at(pdd, tree.owner, entries.S * qdd[:, None])
     for level in tree.levels[1:]:
         above = pdd[tree.parent[level]]
         pdd[level] += np.einsum("kji,kj->ki", entries.Phi[level], above)
     f = entries.b - np.einsum("kij,kj->ki", entries.M, pdd)
     for level in reversed(tree.levels[1:]):
         np.add.at(f, tree.parent[level], np.einsum("kij,kj->ki", entries.Phi[level], f[level]))
-    tau = (entries.S * f[owner]).sum(axis=1)
+    tau = (entries.S * f[tree.owner]).sum(axis=1)
     return np.asarray(tau + entries.A * qdd if len(entries.A) else tau)
 
 

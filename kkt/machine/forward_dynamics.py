@@ -85,7 +85,7 @@ def system_to_trace(model: Any, loops: Sequence[Loop] | None = None, what: str =
         system = build(model.graph, f_ext=pushed, implicit=step, loops=loops)
     tree = system.tree
     if tree.terms is not None and tree.terms.friction.any():
-        body = tree.names[int(np.repeat(np.arange(tree.n), tree.dof)[tree.terms.friction > 0][0])]
+        body = tree.names[int(tree.owner[tree.terms.friction > 0][0])]
         raise ArmatureError(
             what,
             "dry friction turns with the sign of the rates, and a program has no branch",

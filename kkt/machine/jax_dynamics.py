@@ -502,7 +502,7 @@ class Dynamics:
     def blocks(self, q: Any, qd: Any, tau: Any) -> Blocks:
         """The blocks of (4) at one state, by the formulas of :mod:`kkt.matrix`."""
         system, tree = self.system, self.system.tree
-        owner = np.repeat(np.arange(tree.n), tree.dof)
+        owner = tree.owner
         column = np.arange(len(owner)) - tree.offset[owner]
         rate: Any = Numbers(qd)
         R, p, S, slip = self.kinematics(Numbers(q), rate)

@@ -71,7 +71,7 @@ def entries(
         R = np.broadcast_to(np.eye(3), R.shape).astype(object)
         own = dict(zip(tree.names, A, strict=True)) | {None: np.eye(3)}
         loops = [turned(loop, own) for loop in loops]
-    owner = np.repeat(np.arange(tree.n), tree.dof)
+    owner = tree.owner
     column = np.arange(len(owner)) - tree.offset[owner]
     S = np.concatenate([np.zeros((0, 6), dtype=object), *(s.T for s in subspaces)])
     if M is None:

@@ -163,7 +163,7 @@ class System(Shown):
         pattern, parent = self.pattern, self.tree.parent
         k, i, j = nonzero(pattern.M)
         one = np.arange(6 * self.tree.n, dtype=np.int32)  # rows of pdd; each holds its force once
-        owner = np.repeat(np.arange(self.tree.n), self.tree.dof)
+        owner = self.tree.owner
         rows_q = 6 * self.tree.n + np.arange(len(owner), dtype=np.int32)
         c, s = nonzero(pattern.S)
         x, y, z = nonzero(pattern.Phi & (parent >= 0)[:, None, None])
@@ -308,7 +308,7 @@ def build(
     )
     armature = np.zeros(compiled.n, dtype=bool)
     if len(pattern.A):
-        armature[np.repeat(np.arange(compiled.n), compiled.dof)[pattern.A]] = True
+        armature[compiled.owner[pattern.A]] = True
     structure = Structure(compiled.names, compiled.parent, compiled.dof, ties=ties, armature=armature)
     return System(tree, compiled, state, structure, pattern, entries, closed)
 
@@ -357,7 +357,6 @@ def efforts_alone(tree: BodyTree, entries: Entries) -> tuple[Floats, Floats]:
     """
     e, Phi, parent = entries, entries.Phi, tree.parent
     depth = levels(parent)[1:]
-    owner = np.repeat(np.arange(tree.n), tree.dof)
     # accelerations without qdd, outwards: of gravity, which enters at the roots, and of rates
     lifted = np.zeros_like(e.a)
     lift(lifted, parent, Phi, tree.gravity)
@@ -369,6 +368,6 @@ def efforts_alone(tree: BodyTree, entries: Entries) -> tuple[Floats, Floats]:
     force[:, :, 1] += e.b
     for level in reversed(depth):
         np.add.at(force, parent[level], Phi[level] @ force[level])
-    held = (e.S[:, None, :] @ force[owner])[:, 0, :]
-    moved = locked_inertia(parent, Phi, e.M, e.S, owner)
+    held = (e.S[:, None, :] @ force[tree.owner])[:, 0, :]
+    moved = locked_inertia(parent, Phi, e.M, e.S, tree.owner)
     return np.vstack([e.tau, held.T]), moved + (e.A if len(e.A) else 0.0)

@@ -207,6 +207,11 @@ class BodyTree(Shown):
         """Degrees of freedom of all joints."""
         return int(self.offset[-1])
 
+    @cached_property
+    def owner(self) -> NDArray[np.int64]:
+        """(N,) the body of each degree of freedom."""
+        return np.repeat(np.arange(self.n), self.dof)
+
     def freedoms_of(self, k: int) -> slice:
         """Where the freedoms of body k stand in qd, qdd and tau."""
         return slice(int(self.offset[k]), int(self.offset[k + 1]))
@@ -508,7 +513,6 @@ def default_state(
 def _efforts(tree: nx.DiGraph[Any], most: float) -> Floats:
     """(N,) efforts that give ``most`` to each joint at q = 0; infinite where it moves no inertia."""
     flat = compile_tree(tree)
-    owner = np.repeat(np.arange(flat.n), flat.dof)
     S = np.zeros((flat.N, 6))
     for kind, bodies in flat.by_joint.items():
         zero = np.zeros((len(bodies), 0 if kind == GENERAL else TYPES[kind].dof))
@@ -518,7 +522,7 @@ def _efforts(tree: nx.DiGraph[Any], most: float) -> Floats:
         for k, motions in zip(bodies.tolist(), own, strict=True):
             S[flat.freedoms_of(k)] = motions.T
     M = spatial_inertia(flat.mass, flat.com, flat.inertia)
-    inertia = locked_inertia(flat.parent, force_transform(flat.R, flat.p), M, S, owner)
+    inertia = locked_inertia(flat.parent, force_transform(flat.R, flat.p), M, S, flat.owner)
     if flat.terms is not None:
         inertia = inertia + flat.terms.armature
     return np.where(inertia > 0.0, most * inertia, np.inf)

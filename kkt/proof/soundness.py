@@ -212,7 +212,7 @@ def rows_of(system: System, e: Entries, x: Unknowns, minus: int) -> Unknowns:
         motion[..., inner, :] = motion[..., inner, :] + minus * matvec(transpose(Phi), pdd[..., up, :])
         rows: Any = (..., up, slice(None))
         np.add.at(force, rows, minus * matvec(Phi, f[..., inner, :]))
-    owner = np.repeat(np.arange(len(parent)), system.tree.dof)
+    owner = system.tree.owner
     effort = minus * e.tau
     if len(owner):
         moved: Any = (..., owner, slice(None))

@@ -140,15 +140,14 @@ def residue(system: System, x: Unknowns) -> float:
 def _accelerates(system: System, found: LargeSolution) -> bool:
     """Whether joints accelerate by more than what rounding of the forces on them may do."""
     tree, e = system.tree, system.entries
-    owner = np.repeat(np.arange(tree.n), tree.dof)
-    force = np.abs(found.f).max(axis=1)[owner]
+    force = np.abs(found.f).max(axis=1)[tree.owner]
 
     def holds(inertia: Floats) -> bool:
         rounded = np.divide(UNIT * force, inertia, out=np.zeros_like(force), where=inertia > 0.0)
         return bool(rounded.max(initial=0.0) <= bound(UNIT) * np.abs(found.qdd).max(initial=0.0))
 
     # inertia of the body alone is no more than what the joint moves, and is found with less work
-    own = (e.S * (e.M[owner] @ e.S[:, :, None])[:, :, 0]).sum(axis=1)
+    own = (e.S * (e.M[tree.owner] @ e.S[:, :, None])[:, :, 0]).sum(axis=1)
     return ((own > 0.0).all() and holds(own)) or (tree.n <= LOOKED_AT and holds(efforts_alone(tree, e)[1]))
 
 

@@ -322,7 +322,7 @@ def require_inertia(
         return
     free = np.diff(tree.offset)
     if own is not None and len(own):
-        free = free - np.bincount(np.repeat(np.arange(tree.n), tree.dof)[own], minlength=tree.n)
+        free = free - np.bincount(tree.owner[own], minlength=tree.n)
     rank = np.where(full, 6, 3 * (mass != 0.0) + (inertia != 0.0).any(axis=2).sum(axis=1))
     up = np.where(tree.parent < 0, tree.n, tree.parent)
     behind = np.bincount(up[full], weights=(6 - free)[full], minlength=tree.n + 1).astype(int)

@@ -98,7 +98,7 @@ def unit_motions(parent: Array, Phi: Array, S: Array, owner: Array) -> Array:
 def _slowest(system: System, e: Entries) -> Floats | None:
     """Rates of least energy among those that the loops allow; None where they allow none."""
     tree = system.tree
-    twists = unit_motions(tree.parent, e.Phi, e.S, np.repeat(np.arange(tree.n), tree.dof))
+    twists = unit_motions(tree.parent, e.Phi, e.S, tree.owner)
     H = np.einsum("kiN,kij,kjL->NL", twists, e.M, twists, optimize=True)
     H += np.diag(_own(e))
     size = np.sqrt(np.abs(H.diagonal()))

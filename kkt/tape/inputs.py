@@ -194,9 +194,8 @@ def near_centres(tree: BodyTree, pattern: Pattern) -> NDArray[np.bool_]:
     for level in reversed(tree.levels):
         below = level[tree.parent[level] >= 0]
         np.maximum.at(size, tree.parent[below], size[below])
-    owner = np.repeat(np.arange(tree.n), tree.dof)
     slides = np.zeros(tree.n, dtype=bool)
-    np.logical_or.at(slides, owner, pattern.S[:, 3:].any(axis=1))
+    np.logical_or.at(slides, tree.owner, pattern.S[:, 3:].any(axis=1))
     return ~slides & (np.sqrt((tree.p**2).sum(1)) <= NEAR * size)
 
 

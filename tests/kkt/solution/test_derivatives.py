@@ -38,7 +38,7 @@ class Differences:
         self.own, self.qd, self.tau = digits(state.joint_bias), digits(state.qd), digits(state.tau)
         own = (digits(getattr(state, x)) for x in ("mass", "com", "inertia"))
         self.M = spatial_inertia(*own)
-        self.owner = np.repeat(np.arange(system.tree.n), system.tree.dof)
+        self.owner = system.tree.owner
 
     def unknowns(self, dq, dqd, dtau):
         """qdd and lambda, by their kinds of blocks."""
