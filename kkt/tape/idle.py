@@ -242,7 +242,8 @@ def require_weighed(program: Program, system: System) -> None:
     tree = system.tree
     indefinite = {tree.names[k] for k in tree.indefinite()}
     singular = {tree.names[k] for k in tree.singular()}
-    if tree.dof.any() and not (tree.mass.any() or tree.inertia.any() or system.entries.A.any()):
+    weighs = tree.mass.any() or tree.inertia.any() or system.entries.A.any()
+    if tree.dof.any() and not (weighs or system.loops):
         raise SingularError(tree.name, "no link has a mass", "give each link that a joint moves its inertia")
     if program.factor.plan.sequence.rules.elimination == "orthogonal":
         return _unweighable(program, system)

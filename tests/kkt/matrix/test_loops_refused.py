@@ -106,6 +106,18 @@ def test_a_truss_is_certified_to_stand_still():
     assert kkt.certify(system, 20).decimals() == ["0", "0"]
 
 
+def test_massless_links_that_a_soft_contact_holds_are_answered():
+    """Nothing has a mass, and (4) is regular: the contact takes all of tau, and gives way by it."""
+    tree = kkt.new_tree("slider")
+    kkt.add_body(tree, "s", mass=0.0, joint="prismatic", axis=(1, 0, 0))
+    foot = kkt.contact("s", (0, 0, 0), (1, 0, 0), compliance=0.1)
+    system = kkt.build(tree, tau=[2.0], loops=[foot])
+    found = kkt.eliminate(system, orderings.get("lambda_first"), "exact")
+    assert [float(x) for x in (*found.qdd, *found.lam)] == pytest.approx([0.2, -2.0])
+    with pytest.raises(kkt.SingularError, match="where its loops are cut: the massless body 's' is on a"):
+        kkt.eliminate(system, orderings.get("abm"))
+
+
 def test_an_open_loop_is_warned_of():
     tree, q, _, loop = four_bar(1.0, p_second=(2.4, 0, 0))
     with pytest.warns(kkt.LoopWarning, match=r"loop 'pin' is open by 0\.08"):
