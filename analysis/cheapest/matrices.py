@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
+from itertools import islice
 from random import Random
 from typing import Any
 
 from pivotree.kkt import Matrix, OrderError, Partition, PivotSequence, Rules, SymbolicFactor, plan, symbolic
 from pivotree.kkt.order.sequence import as_sequence
-from pivotree.kkt.solution.matrix import tape_of
+from pivotree.kkt.solution.matrix import regular, tape_of
 from pivotree.orderings import GRAPHS, get
 from pivotree.orderings.graphs import degree, fill, groups
 
@@ -71,7 +72,8 @@ def least_front(structure: Partition, paired: bool = True) -> int:
 def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Counted, str]:
     """The orders that were counted, at most ``most`` beside the registered ones, and what was searched.
 
-    Raises OrderError where ``natural`` finds no sequence without a pivot that is zero.
+    Raises OrderError where ``natural`` finds no sequence without a pivot that is zero, whatever the numbers,
+    and where every one has a pivot that is zero for these numbers.
     """
     structure, draw = system.structure, Random(1967)
     dense: dict[Order, float] = {}
@@ -86,11 +88,17 @@ def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Co
                 dense[order] = float("inf")
         return dense[order]
 
-    def count(name: str, sequence: PivotSequence) -> None:
+    @cache
+    def played_in(order: Order, update: str = "outer") -> int:
+        """Operations as they are played; 0 where a pivot is zero for the numbers of this matrix."""
         try:
-            counted.append((name, sequence, tape_of(system, sequence).flops))
-        except OrderError:  # one that this matrix does not allow is no rival
-            return
+            tape = tape_of(system, PivotSequence(list(order), "search", rules=Rules(rank_update=update)))
+        except OrderError:
+            return 0
+        return tape.flops * regular(system, tape)
+
+    def count(sequence: PivotSequence, order: Order) -> None:
+        counted.append((sequence.name, sequence, played_in(order, sequence.rules.rank_update)))
         tick(f"{len(counted)} orders counted")
 
     def best() -> list[Order]:
@@ -107,14 +115,15 @@ def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Co
                 raise
             continue  # METIS is not installed
         order = spelled(registered.groups)
-        count(name, PivotSequence(list(order), name, registered.source))
-        cost(order)
+        if played_in(order):
+            count(PivotSequence(list(order), name, registered.source), order)
+            cost(order)
     for number in range(max(1, min(DRAWN, WORK // structure.n**2))):  # greedy ones, ties drawn
         for rule in (degree, fill_then_couplings):
             with suppress(OrderError):  # blocks that are zero were left alone
                 cost(spelled(groups(structure, partial(drawn, rule, draw))))
         tick(f"{number + 1} greedy orders by degree and by fill")
-    for start in best()[:STARTS]:  # blocks of the best moved one by one, where that costs no more
+    for start in islice(filter(played_in, best()), STARTS):  # its blocks are moved, where that costs no more
         now = start
         for _ in range(MOVES):
             moved = list(now)
@@ -122,7 +131,10 @@ def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Co
             now = tuple(moved) if cost(tuple(moved)) <= cost(now) else now
         tick(f"{len(dense)} orders by structure alone")
     words = f"{len(dense)} by structure alone: greedy ones with ties drawn, and blocks moved one by one"
-    for order in best()[: max(1, most // 2)][:STARTS]:  # the best of all, as they are played
+    for order in islice(filter(played_in, best()[:most]), max(1, min(most // 2, STARTS))):
         for update in ("gain", "outer")[:most]:
-            count("search", PivotSequence(list(order), "search", words, Rules(rank_update=update)))
+            count(PivotSequence(list(order), "search", words, Rules(rank_update=update)), order)
+    if not counted:
+        what = "every order that was tried has a pivot that is zero for these numbers"
+        raise OrderError(system.name, what, "cut it into other blocks, or into rows")
     return counted, words

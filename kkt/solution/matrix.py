@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
 from ..arithmetic.objects import each
+from ..arithmetic.shadows import InResidues, residue
 from ..base.errors import CertificationError, FormatError, ModelError, OrderError, UnreadableError
 from ..base.reading import read_bytes
 from ..base.shown import LARGEST, Shown, spy
@@ -313,6 +314,13 @@ def tape_of(system: Matrix, order: Any) -> Tape:
         return lowered(tracer.program(), system.inputs(tracer), system.plans)
 
     return kept(system, sequence, traced)  # type: ignore[arg-type]
+
+
+def regular(system: Matrix, tape: Tape) -> bool:
+    """Whether no pivot is zero for the numbers of this matrix, by residues modulo a prime."""
+    given = started(tape, NONE, get_format("float64"), {"beside": system.numbers}).tolist()
+    v = np.array([int(residue(x)) if x else 0 for x in given], dtype=np.int64)
+    return bool(played(tape, InResidues(), v)[np.abs(tape.pivot_slots)].all())
 
 
 def eliminated(system: Matrix, tape: Tape, chosen: Format) -> Elimination:

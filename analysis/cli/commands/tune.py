@@ -153,7 +153,7 @@ def _of_matrix(options: argparse.Namespace, matrix: kkt.Matrix, file: Path | Non
         for name, order in wanted.items():
             with suppress(kkt.OrderError):  # one that this matrix does not allow is no rival
                 made = kkt.eliminate(matrix, order)
-                rows.append({"order": name, "flops": made.flops, "fill": made.fill})
+                rows += [{"order": name, "flops": made.flops, "fill": made.fill}] * (made.failed_at is None)
     listed = [" ".join(str(block[1]) for block in group) for group in found.sequence.groups]
     said = f"Blocks go in the order {', '.join(listed[:SHOWN])}{', ...' * (len(listed) > SHOWN)}."
     said += f" Rank updates are {UPDATES[found.sequence.rules.rank_update]}." + _cost(found)

@@ -131,6 +131,19 @@ def test_tune_prints_the_winner_and_measures_it(capsys, tmp_path):
     assert main(["solve", "chain:3", "--order", str(file)]) == 0
 
 
+def test_orders_of_a_matrix_whose_numbers_make_a_pivot_zero_are_no_rivals():
+    """Row 1 less row 0 is zero on the diagonal: no structure shows it."""
+    matrix = pt.matrix(np.array([[1.0, 1, 0], [1, 1, 1], [0, 1, 1]]))
+    with pytest.raises(kkt.SingularError, match=r"is zero for these numbers; use another order$"):
+        pt.eliminate(matrix, "natural", "exact")
+    for row in pt.search(matrix).ranking:
+        assert pt.eliminate(matrix, row.sequence, "exact").qdd.tolist() == [1, 1, 1]
+    A = np.array([[1.0, 1, 1], [1, 1, 2], [1, 2, 0]])
+    with pytest.raises(kkt.OrderError, match="every order that was tried has a pivot that is zero for these"):
+        pt.search(pt.matrix(A, [[0, 1], [2]]))
+    assert pt.eliminate(pt.matrix(A), pt.search(pt.matrix(A)).sequence).error_estimate < 1e-15
+
+
 def orders_with_pairs(names):
     """Every order of names, each alone or with the next one."""
     if not names:
