@@ -110,6 +110,7 @@ def test_a_light_finger_does_not_hide_what_the_hip_loses():
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes with a name")
 @pytest.mark.parametrize("name", ["nofolder/pipe.obj", r"no\folder\pipe.obj"])
 def test_mujoco_waits_for_no_pipe_whose_path_is_stripped(name, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("mujoco")
     os.mkfifo(tmp_path / "pipe.obj")
     (tmp_path / "strip.xml").write_text(
         f'<mujoco><compiler strippath="true"/><asset><mesh name="m" file="{name}"/></asset>'

@@ -225,7 +225,7 @@ def _read(A: Any, name: str) -> tuple[sp.csc_array, str]:
             if max(rows, columns) > 2 * entries:  # however large, in a small file
                 remedy = "give a matrix of full rank"
                 raise ValueError(f"has shape {(rows, columns)}, and rows or columns of zeros alone")
-            A = mmread(A)
+            A = mmread(A, spmatrix=False)
         except (OSError, EOFError, ValueError, OverflowError, MemoryError, UnreadableError) as error:
             raise ModelError(A, error, remedy) from None
     try:

@@ -126,6 +126,7 @@ def test_a_wrong_lambda_is_marked_where_qdd_is_right(seed, name):
 
 def test_lambda_that_is_zero_is_no_loss_of_digits():
     """Of a linkage in free fall all forces are zero but for rounding: beside its weight they are."""
+    pytest.importorskip("mujoco")
     tree = kkt.read_mjcf(ROOT / "tests" / "models" / "field" / "falling_pair.xml")
     system = kkt.build(tree, tau=np.zeros(7))
     for name in ("abm", "crbm"):
