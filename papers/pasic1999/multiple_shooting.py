@@ -108,7 +108,7 @@ class Shooting:
             own[:, :, k] = (high - low) / (2.0 * DIFFERENCE)
         first = sp.eye_array(N, 2 * N * (n + 1))
         last = sp.eye_array(N, 2 * N * (n + 1), k=2 * N * n)
-        left = sp.hstack([sp.block_diag(own), sp.csc_array((2 * N * n, 2 * N))])
+        left = sp.hstack([sp.block_diag(list(map(sp.coo_array, own))), sp.csc_array((2 * N * n, 2 * N))])
         right = sp.eye_array(2 * N * n, 2 * N * (n + 1), k=2 * N)
         return sp.vstack([first, left - right, last]).tocsc()
 
