@@ -42,6 +42,7 @@ CLOSED = 1e-9  # rad or m: what may be left where corrections no longer help
 DEPENDENT = 1e-12  # singular values of J M^-1 J*, beside the largest, of rows that follow
 MOST = 60  # corrections of one state
 LONGEST = 0.5  # rad or m: a correction goes no further, so that one from far off does not overshoot
+DRAWS, BESIDE, STEP = 3, 0.3, 1e-5  # states that are looked at, how far off [rad, m], and half a difference
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,26 @@ class Manifold:
         """x after small turns and shifts d (N,), in one step."""
         return np.asarray(self.places.unit(x + self.places.rate(x, d)))
 
+    def require_gaps(self, y: Floats) -> None:
+        """Raise ModelError where a motion that the rows allow opens a gap, in states beside y (nx + N,).
+
+        Rows that lack others of their joint may be the rates of no gap, such as one of a turn.
+        """
+        draw = np.random.default_rng(1996)
+        for d in draw.normal(size=(DRAWS, self.tree.N)):
+            beside = np.concatenate([self._moved(y[: self.places.size], BESIDE * d), d])
+            x, qd = np.split(self.nearest(beside[None])[0], [self.places.size])
+            if not np.isfinite(qd).all():
+                continue
+            ahead, behind = (self.rows(self._moved(x, s * qd))[0] for s in (STEP, -STEP))
+            opens = (ahead - behind) / (2 * STEP)
+            if np.abs(opens).max(initial=0.0) > OPEN * max(1.0, float(np.abs(qd).max(initial=0.0))):
+                raise kkt.ModelError(
+                    f"loop {self._worst(opens)[0]!r}",
+                    "its rows allow motions that open it: rows are left out that do not hold by themselves",
+                    "keep all rows of its joint, cut it at another type of joint, or give a compliance",
+                )
+
     def brought(self, graph: nx.DiGraph[Any], y: Floats) -> nx.DiGraph[Any]:
         """The tree in the nearest state to y (nx + N,).  Raises ModelError where there is none."""
         near = self.nearest(y[None])[0]
@@ -244,7 +265,9 @@ def begun(
     tree.graph.update(q=manifold.places.to_coordinates(x), qd=speed)
     found = None if project else manifold.amiss(y)
     if found is None:
-        return manifold.brought(tree, y), manifold
+        begins = manifold.brought(tree, y)
+        manifold.require_gaps(y)
+        return begins, manifold
     why, stays_open = found
     if stays_open:
         raise kkt.ModelError(why, remedy="give q that closes it, or start nearest to it with --project")

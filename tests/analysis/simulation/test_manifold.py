@@ -103,6 +103,29 @@ def test_soft_rows_yield_and_hard_ones_do_not():
     assert np.ptp(found.records[0].y[:, 2]) > 1e-3
 
 
+def test_rows_that_are_no_gap_s_rate_are_refused():
+    """Of a body on a ball joint that may not turn about z, about x and y it turns: no gap says where it is.
+
+    Brought back to a gap it moved otherwise by each integrator, and its energy changed.
+    """
+    cases = (("fixed", (2,), True), ("fixed", (3, 4, 5), False), ("revolute", (0,), True))
+    for joint, rows, refused in cases:
+        tree = kkt.new_tree("held in part")
+        body = {"mass": 2.0, "com": (0.1, 0.2, -0.3), "inertia": np.diag([0.2, 0.3, 0.4])}
+        kkt.add_body(tree, "body", joint="spherical" if refused else "floating", **body)
+        start = {"q": np.zeros(3 if refused else 6), "qd": np.array([1.0, 2.0, 0.0, 0.0, 0.0, 0.0])}
+        start["qd"] = start["qd"][: len(start["q"])]
+        chosen = Integration(0.1, 1e-9, integrator="DOP853")
+        tree.graph["loops"] = [kkt.cut_joint(None, "body", joint, rows=rows, name="hold")]
+        if not refused:
+            assert simulate(tree, "abm", integration=chosen, **start).drift < 1e-8
+            continue
+        with pytest.raises(kkt.ModelError, match="loop 'hold': its rows allow motions that open it"):
+            simulate(tree, "abm", integration=chosen, project=True, **start)
+        tree.graph["loops"] = [kkt.cut_joint(None, "body", joint, rows=rows, compliance=1e-3, name="hold")]
+        assert simulate(tree, "abm", integration=chosen, **start).failed == 0
+
+
 # -- the command ----------------------------------------------------------------------------------
 
 
