@@ -16,6 +16,7 @@ from ..arithmetic.shadows import InResidues, random_residues
 from ..base.compiled import uncollected
 from ..base.errors import SingularError, SizeError
 from ..base.foreign import foreign
+from ..matrix.blocks import Block
 from ..matrix.entries import UNIT
 from ..matrix.system import System, require_system
 from ..order.sequence import OrderLike, PivotSequence, as_sequence, plan
@@ -142,23 +143,31 @@ def structurally_singular(tape: Tape, system: System) -> None:
         if (v[np.abs(slots)] == 0).any():
             record = tape.program.pivots[number]
             if record.blocks[0].kind != "lam":
-                _require_regular(system, tape.program.name)
+                _require_regular(system, tape.program.name, record.blocks[0])
             from .idle import without_rank
 
             raise without_rank(tape, number, int((v[np.abs(slots)] != 0).sum()))
 
 
-def _require_regular(system: System, order: str) -> None:
-    """Raise SingularError for a robot that moves, in part, without moving a mass, whatever the order."""
+def _require_regular(system: System, order: str, zero: Block) -> None:
+    """Raise SingularError for a robot that moves, in part, without moving a mass, whatever the order.
+
+    ``zero`` is the order's pivot that is zero modulo a prime.
+    """
     if order != "abm":  # whose pivots of joints are zero for singular robots alone
         tape_for(system)
         return
     from .idle import unresisted
 
     idle = unresisted(system, system.entries, UNIT, cut=True)
+    loops = " where its loops are cut" if system.structure.ties else ""
     if idle is not None:
-        loops = " where its loops are cut" if system.structure.ties else ""
         raise SingularError(system.name, f"is singular{loops}: {idle.why}")
+    if zero.kind == "qdd":  # its motion is hidden by rounding
+        what = f"the joint of {zero.body!r} moves no inertia where the joints beyond it move against it"
+        raise SingularError(
+            system.name, f"is singular{loops}: {what}", "give its body an inertia, or fix one of them"
+        )
 
 
 def entries_of(tape: Tape, instructions: Iterable[int]) -> dict[int, NDArray[np.int64]]:

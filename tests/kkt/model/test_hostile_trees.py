@@ -179,6 +179,25 @@ def test_a_massless_link_at_the_end_of_a_long_chain_is_named(n):
     assert kkt.solve_large(system).marked is None
 
 
+@pytest.mark.parametrize("order", ["abm", "crbm"])
+def test_a_hinge_in_front_of_a_ball_is_singular_by_every_order(order):
+    """Also where rounding hides the motion of the two against each other; no order is to blame."""
+    solid = {"mass": 2.0, "com": (0.1, 0.2, 0.3), "inertia": np.diag([0.2, 0.3, 0.4])}
+    for seed in range(8):
+        draw = np.random.default_rng(seed)
+        tree = kkt.new_tree("wrist")
+        kkt.add_body(tree, "arm", axis=draw.normal(size=3), **solid)
+        hinge = {"axis": draw.normal(size=3), "p": draw.normal(size=3)}
+        kkt.add_body(tree, "hinge", "arm", mass=0.0, inertia=np.zeros((3, 3)), **hinge)
+        kkt.add_body(tree, "ball", "hinge", joint="spherical", **solid)
+        kkt.add_body(tree, "hand", "ball", p=draw.normal(size=3), **solid)
+        q = draw.normal(size=6)
+        with pytest.raises(kkt.SingularError, match=r"wrist is singular: the joints? of 'hinge'"):
+            kkt.eliminate(kkt.build(tree, q), orderings.get(order))
+        tree.nodes["hinge"].update(solid)
+        assert kkt.eliminate(kkt.build(tree, q), orderings.get(order)).marked is None
+
+
 def test_a_robot_that_is_only_badly_scaled_is_not_called_singular():
     """A light base under a heavy link: ABM keeps two digits in bfloat16, CRBM's pivot is lost."""
     system = kkt.build(kkt.two_link(0.001))
