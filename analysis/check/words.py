@@ -50,17 +50,20 @@ def page(found: Checked, state: str, file: str | None = None) -> Iterator[str | 
     ``state`` says which state the first column is of, and ``file`` where the worst state is written.
     """
     yield _verdict(found)
-    yield Table(HEADS, [_cells(row) for row in found.rows])
+    yield Table(HEADS, [_cells(row, found.digits) for row in found.rows])
     told = found.row(found.best).why
     why = f" {told[0].upper()}{told[1:]}." if told else ""
+    if abm := [row.why for row in found.rows if row.name == "abm" != found.best and row.why]:
+        why += f" Here abm has none, either: {abm[0]}." * (abm != [told])
     yield (
         "Digits: 5.0 says that no joint acceleration is off by more than 0.00001 of the largest one in "
         "that state, held against exact arithmetic on the robot's own numbers (in pivotree compare: on these "
         "numbers as rounded, so that the order alone is judged). "
         f"This state: {state}. Worst: of this state, of {found.states} random ones, and of {found.searched} "
-        "that were searched near the worst of these. Proved: for all states within the limits of positions, "
-        f"rates and efforts in which some joint accelerates by {ACCELERATION:g} rad/s² (m/s²) or more; a "
-        f"proof takes every rounding at its worst, and promises fewer (0.0: none).{why} Random states: "
+        "that were searched near the worst of these. Proved: on these numbers as rounded, for all states "
+        "within the limits of positions, rates and efforts in which some joint accelerates by "
+        f"{ACCELERATION:g} rad/s² (m/s²) or more; a proof takes every rounding at its worst, and promises "
+        f"fewer (0.0: none).{why} Random states: "
         f"{found.distribution}. Operations: additions, multiplications, divisions and roots, from inertias, "
         "axes and forces in a state to accelerations, composite inertias as ten numbers (as 6 x 6 blocks "
         "where all of every symmetric matrix is computed)."
@@ -78,11 +81,12 @@ def _verdict(found: Checked) -> str:
         text = f"{begin}. "
         if data.worst < found.digits:
             text += (
-                f"Rounding the robot's own numbers to {found.format} leaves {data.worst:.1f} digits at "
-                f"worst, whatever program computes with them; the best one, {named}, keeps {best.worst:.1f}."
+                f"Rounding the robot's own numbers to {found.format} leaves "
+                f"{_kept(data.worst, found.digits)} digits at worst, whatever program computes with them; "
+                f"the best one, {named}, keeps {_kept(best.worst, found.digits)}."
             )
         else:
-            text += f"The best one tried, {named}, keeps {best.worst:.1f} at worst."
+            text += f"The best one tried, {named}, keeps {_kept(best.worst, found.digits)} at worst."
         enough = _enough(found)
         return text if enough is None else f"{text} Enough: {enough.what} ({enough.digits:.1f} digits)."
     shipped = [*found.of("program"), *found.of("C")]
@@ -93,7 +97,8 @@ def _verdict(found: Checked) -> str:
         f"are right at worst in all {1 + found.states + found.searched} states tried."
     )
     rounded = {"C": ", in which poses are rounded, too"}
-    told = [f"{row.worst:.1f} by {joined(_names(row))}{rounded.get(row.kind, '')}" for row in shipped]
+    kept = [(row, _kept(row.worst, found.digits)) for row in shipped]
+    told = [f"{digits} by {joined(_names(row))}{rounded.get(row.kind, '')}" for row, digits in kept]
     return f"{text} As programs ship it: {'; '.join(told)}." if told else text
 
 
@@ -109,9 +114,14 @@ def _names(row: Row) -> list[str]:
     return [reading_of(name).program.split(",")[0] if row.kind == "program" else name for name in names]
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _kept(digits: float, asked: float) -> str:
+    """Digits to one place, rounded down where they would else look like the ones asked."""
+    return f"{digits - 0.05 * (digits < asked <= round(digits, 1)):.1f}"
+
+
+def _cells(row: Row, asked: float) -> tuple[str, ...]:
     said = SAID.get(row.name) or f"as {joined(_names(row))} ship{'' if ', ' in row.name else 's'} it"
-    numbers = (("" if x is None else f"{x:.1f}") for x in (row.here, row.worst, row.proved))
+    numbers = (("" if x is None else _kept(x, asked)) for x in (row.here, row.worst, row.proved))
     return row.name, said, *numbers, "" if row.operations is None else f"{row.operations:,}"
 
 
@@ -127,14 +137,14 @@ def _mended(found: Checked) -> Iterator[str | Table]:
         return
     yield (
         f"What would mend {name}, tried in the worst of these states; cost in operations of "
-        f"{found.format}, those of float64 counted by their longer numbers (now {subject.operations:,}):"
+        f"{found.format}, those of longer formats in proportion to their bits (now {subject.operations:,}):"
     )
     first: dict[str, Mend] = {}
     for mend in found.mends:
         first.setdefault(mend.kind, mend)
     heads = ("change", "digits", "cost", f"{found.digits:g} asked")
     told = {True: "enough", False: "too few"}
-    rows = [(x.what, f"{x.digits:.1f}", f"{x.cost:,.0f}", told[x.enough]) for x in first.values()]
+    rows = [(x.what, _kept(x.digits, found.digits), f"{x.cost:,.0f}", told[x.enough]) for x in first.values()]
     yield Table(heads, rows)
     if found.root:
         yield f"Another root is not among them: {found.root}."
@@ -150,7 +160,8 @@ def _commands(found: Checked, file: str | None) -> Iterator[str | Command]:
             "export", *words, "--order", enough.order, "--format", enough.format, "-o", f"{name}.c"
         )
     for row in found.of("C") if found.keeps else ():
-        keeps = "is enough" if row.worst >= found.digits else f"keeps {row.worst:.1f} digits at worst"
+        kept = _kept(row.worst, found.digits)
+        keeps = "is enough" if row.worst >= found.digits else f"keeps {kept} digits at worst"
         yield f"This writes C that {keeps} (-o FILE.cu: CUDA):"
         yield _command("export", *words, "--order", found.best, *form, "-o", f"{name}.c")
     yield f"This computes the worst state of {joined(_names(found.row(found.subject)))} again:"

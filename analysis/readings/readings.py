@@ -325,7 +325,8 @@ def _sentence(found: Fault, reading: Reading, system: System, own: System, lost:
         sizes = _sizes(found.parts[0].body, system, own, found.format) if found.parts else ""
         text += f" Inertias and axes are written {WRITTEN[reading.frames]}{where}{sizes}."
     who = f"the same order, {order}," if order == found.order else order
-    return f"{text} {how[0].upper()}{how[1:]} {who} keeps {kept:.1f} digits: {kept - found.digits:.1f} more."
+    more = round(kept, 1) - round(found.digits, 1)  # of the digits that are printed
+    return f"{text} {how[0].upper()}{how[1:]} {who} keeps {kept:.1f} digits: {more:.1f} more."
 
 
 def _sizes(body: str, system: System, own: System, format: str) -> str:
@@ -334,7 +335,8 @@ def _sizes(body: str, system: System, own: System, format: str) -> str:
     k = names.index(body) if body in names else 0
     mass, away = system.state.mass[k], float(np.linalg.norm(own.state.com[k]))
     there = mass * away**2
-    if body not in names or not tree.dof[k] or there <= felt(system, k):
+    turns = tree.dof[k] and system.entries.S[int(tree.offset[k]), :3].any()
+    if body not in names or not turns or there <= felt(system, k):
         return ""
     return (
         f", where {mass:.2g} kg at {away:.2g} m have {there:.1e} kg m², which {format} rounds by "

@@ -1,5 +1,7 @@
 """Readings: programs' frames keep the answer, round more of it, and are told in a sentence."""
 
+import re
+
 import numpy as np
 import pytest
 from helpers import ROOT, system_of
@@ -82,6 +84,9 @@ def test_a_fault_s_shares_are_parts_of_the_error_that_is_there():
     assert shares == sorted(shares, reverse=True) and 0.0 < sum(shares) <= 1.0
     assert max(found.instead.values()) > found.digits + 0.5
     assert f"keeps {found.digits:.1f} digits in this state" in found.sentence
+    eleven = readings.fault(readings.get("newton"), system_of("chain:11")).sentence  # 4.54 and 6.77
+    first, last = map(float, re.findall(r"keeps (\d+\.\d) digits", eleven))
+    assert eleven.endswith(f": {last - first:.1f} more.")
     assert found.sentence.endswith(" more.") and found.parts[0].body in found.sentence
     none = readings.fault(of_order("crbm", "float32"), system_of("example3:m1=1e8"))
     assert "In other frames no more" in readings.fault(readings.get("rbdl"), system_of("chain:2")).sentence

@@ -1,6 +1,7 @@
 """A check's digits are measured, its worst state is there, its mends keep what they say, its page is true."""
 
 import shlex
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -119,6 +120,22 @@ def test_the_worst_state_is_said_again_by_the_command_that_replays_it(run, tmp_p
     kept = " ".join(next(x for x in told.split("\n\n") if x.startswith("Where digits")).split())
     code, out, _ = run(*shlex.split(command)[1:])
     assert code == 0 and out.split(". ")[0].replace("this state", "its worst state") in kept
+
+
+def test_digits_that_fall_short_do_not_look_like_the_ones_asked():
+    ours = found(states=20, digits=3.0)
+    rows = tuple(replace(row, here=6.0, worst=4.97, proved=None) for row in ours.rows)
+    told = markdown(page(replace(ours, digits=5.0, rows=rows), "")).partition("Digits: 5.0")[0]
+    assert "not enough for 5 digits" in told and "5.0" not in told and "keeps 4.9." in told
+
+
+def test_what_is_not_proved_of_abm_is_told_beside_another_best_order():
+    ours = found("chain:3", format="bfloat16", states=5, digits=1.0)
+    best = next(row.name for row in ours.rows if row.kind == "order" and row.name not in ("abm", "gain_abm"))
+    told = markdown(page(replace(ours, best=best), ""))
+    assert "Here abm has none, either: the format has too few digits for 3 bodies." in told
+    assert "Proved: on these numbers as rounded, for all states" in told
+    assert "those of longer formats in proportion to their bits" in told or not ours.mends
 
 
 @pytest.mark.product
