@@ -42,6 +42,11 @@ def test_a_line_says_what_there_is(system):
     assert repr(proved) == f"<Certified chain_3: 20 digits, {proved.bits} bits, order abm>"
 
 
+def test_an_answer_of_a_matrix_counts_its_unknowns():
+    found = pt.eliminate(pt.matrix(np.eye(3)), "natural")
+    assert repr(found).startswith("<Elimination natural in float64: 3 unknowns, 0 blocks of fill, ")
+
+
 def test_nonzeros_are_those_of_the_matrix():
     for tree in (pt.binary(4), pt.humanoid(), pt.chain(7)):
         system = pt.build(tree, loops=[pt.contact(list(tree)[-1], (0.1, 0.0, 0.2))])

@@ -18,12 +18,14 @@ MOST = 6e8  # operations with dense blocks; more than that needs --yes
 BLOCKS = 1_000_000  # of a factor, whose elimination takes about MOST operations or more
 BEYOND = 10 * MOST  # operations that are said of a larger factor
 SLOWER = 30.0  # times that an operation takes beyond the processor's own floats
+PAIRED = 10.0  # operations that an order of a matrix takes for each pair of blocks, or of a column
 LISTED = 60.0  # times that an operation takes where it is written as a formula
 DIFFERENTIATED = 4.0  # times for each joint, by which the answer is differentiated
 SMALLER = "use an order with less fill, such as abm, or a smaller model"
+SPARSER = "use an order with less fill, such as minimum_degree, or a smaller matrix"
 
 
-def operations(system: kkt.System, order: Any) -> float:
+def operations(system: kkt.System | kkt.Matrix, order: Any) -> float:
     """Operations of an order with dense blocks; 0 where it is refused: its elimination then says why."""
     try:
         return float(kkt.symbolic(kkt.plan(order, system.structure), BLOCKS).flops)
@@ -33,12 +35,12 @@ def operations(system: kkt.System, order: Any) -> float:
         return 0.0
 
 
-def played(system: kkt.System, formats: Iterable[Format], derivatives: bool = False) -> float:
+def played(system: kkt.System | kkt.Matrix, formats: Iterable[Format], derivatives: bool = False) -> float:
     """How many times the operations of one elimination in float64 these formats take together."""
-    exact = float(system.tree.n) ** 2  # fractions grow from body to body
+    exact = float(system.structure.n) ** 2  # fractions grow from body to body
     each = {"float": 1.0, "exact": exact}
     times = 1.0 + sum(each.get(chosen.kind, SLOWER) for chosen in formats)
-    return times * (differentiated(system) if derivatives else 1.0)
+    return times * (differentiated(system) if isinstance(system, kkt.System) and derivatives else 1.0)
 
 
 def differentiated(system: kkt.System) -> float:
@@ -48,7 +50,7 @@ def differentiated(system: kkt.System) -> float:
 
 def admit(
     options: argparse.Namespace,
-    system: kkt.System,
+    system: kkt.System | kkt.Matrix,
     orders: Mapping[str, Any],
     times: float = 1.0,
     smaller: str = SMALLER,

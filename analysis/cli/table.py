@@ -100,14 +100,15 @@ def comparison_tables(comparison: Comparison, width: int, bits: bool = False) ->
 
     Formats that find no room beside the costs or the others follow in another table.
     """
+    robot = comparison.counted[0] == "bodies"
     orders = list(dict.fromkeys(row.order for row in comparison.rows))
     formats = list(dict.fromkeys(row.format for row in comparison.rows))
-    shown = 5 if bits else 3
+    shown = 5 if bits else 3 if robot else 2
     taken = max(len(order) for order in ("order", *orders)) + GAP
     groups: list[list[str]] = [[]]
     room = width - taken - COSTS
     for name in formats:
-        need = max(len(name), 7) + GAP + (WIDTHS[shown] - 8)
+        need = max(len(name), 7) + GAP + (WIDTHS[max(shown, 3)] - 8)
         if need > room and (groups[-1] or len(groups) == 1):
             groups.append([])
             room = width - taken
@@ -117,25 +118,31 @@ def comparison_tables(comparison: Comparison, width: int, bits: bool = False) ->
         _table(comparison, orders, group, shown, costs=number == 0) for number, group in enumerate(groups)
     ]
     first = tables[0]
-    first.title = escape(
-        f"{comparison.model}: {comparison.bodies} bodies, {comparison.dof} degrees of freedom"
-    )
+    first.title = escape(f"{comparison.model}: {_sizes(comparison)}")
     first.caption = (
-        "fill and entries: blocks and numbers of one triangle that were zero in the matrix and "
-        "become nonzero, in random orders at most so many; operations: additions, multiplications, "
-        f"divisions and roots {counted(comparison.composites, choice=True)}"
-        + "; both triangles: as 6 x 6 blocks"
-        * any("both triangles" in order for order in orders)
-        + "; height: "
-        "pivots that wait for each other; under a format's name the error, "
-        f"max |qdd - exact| / max |exact|, where exact is the answer for {comparison.data}; "
-        "digits: how many are right against it; "
-        "lost: those beyond what the condition number forces"
+        "fill: blocks off the diagonal, of one triangle, that were zero in the matrix and become "
+        f"nonzero{', in random orders at most so many' * robot}; entries: numbers in them; operations: "
+        "additions, multiplications, divisions and roots "
+        + (counted(comparison.composites, choice=True) if robot else "from A and b to x")
+        + "; both triangles: as 6 x 6 blocks" * any("both triangles" in order for order in orders)
+        + "; height: pivots that wait for each other; under a format's name the error, "
+        f"max |{'qdd' if robot else 'x'} - exact| / max |exact|, where exact is the answer for "
+        f"{comparison.data}; digits: how many are right against it"
+        + "; lost: those beyond what the condition number forces" * robot
         + BITS * bits
         + _conditions(comparison)
         + _marks(comparison)
     )
     return tables
+
+
+def _sizes(comparison: Comparison) -> str:
+    """Of how many bodies and freedoms a robot is, or of how many blocks and unknowns a matrix."""
+    of_matrix = ("block", "blocks"), ("unknown", "unknowns")
+    of_robot = ("body", "bodies"), ("degree of freedom", "degrees of freedom")
+    names = of_robot if comparison.counted[0] == "bodies" else of_matrix
+    counts = zip((comparison.bodies, comparison.dof), names, strict=True)
+    return ", ".join(f"{n} {told[n != 1]}" for n, told in counts)
 
 
 def _table(comparison: Comparison, orders: list[str], formats: list[str], shown: int, costs: bool) -> Table:

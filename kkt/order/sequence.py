@@ -191,7 +191,7 @@ def as_sequence(order: Any, structure: Structure) -> PivotSequence:
             raise error if error.why.subject else type(error)(where, error.why) from None
         if isinstance(returned, PivotSequence):
             return replace(returned, name=name) if returned.name == "order" else returned
-        wanted = "return a list of groups, each a list of blocks such as ('pdd', body)"
+        wanted = "give a list of groups, each a list of blocks: ('pdd', body) of a robot, names of a matrix"
         if not isinstance(returned, Iterable):
             raise OrderError(where, f"returns {type(returned).__name__}", wanted)
         groups = [*returned]

@@ -221,13 +221,17 @@ def _read(A: Any, name: str) -> tuple[sp.csc_array, str]:
         remedy = "give a Matrix Market file"
         try:
             read_bytes(A)  # refuses what is no plain file of bounded size; mmread unpacks .gz and .bz2
-            rows, columns, entries, *_ = mminfo(A)
+            rows, columns, entries, _, field, _ = mminfo(A)
+            if field == "pattern":
+                remedy = "give numbers, or pt.matrix(scipy.io.mmread(file)), whose entries are 1"
+                raise ValueError("holds a pattern without numbers")
             if max(rows, columns) > 2 * entries:  # however large, in a small file
                 remedy = "give a matrix of full rank"
                 raise ValueError(f"has shape {(rows, columns)}, and rows or columns of zeros alone")
             A = mmread(A, spmatrix=False)
         except (OSError, EOFError, ValueError, OverflowError, MemoryError, UnreadableError) as error:
-            raise ModelError(A, error, remedy) from None
+            why = str(error).rstrip(".") if isinstance(error, ValueError | OverflowError) else error
+            raise ModelError(A, why, remedy) from None
     try:
         if isinstance(A, nx.Graph):
             A = nx.laplacian_matrix(A) + sp.eye_array(len(A))
@@ -237,6 +241,9 @@ def _read(A: Any, name: str) -> tuple[sp.csc_array, str]:
         full = sp.csc_array(A)
     except (TypeError, ValueError, nx.NetworkXError) as error:
         raise ModelError(where, f"{type(A).__name__} is no matrix ({error})", "give one, or (H, A)") from None
+    if full.dtype.kind == "c" or np.ma.is_masked(A):
+        what = "holds complex numbers" if full.dtype.kind == "c" else "has masked entries"
+        raise ModelError(where, what, "give real numbers, all of them")
     data = checked(where, "A", full.data, full.data.shape, "real, finite numbers")
     full = sp.csc_array((data, full.indices, full.indptr), shape=full.shape)
     full.sum_duplicates()

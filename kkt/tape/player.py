@@ -116,11 +116,11 @@ def zero_pivot(tape: Tape, step: int) -> Refusal:
     blocks = [b for r in tape.program.pivots if r.step == step and r.factor >= 0 for b in r.blocks]
     name = tape.program.name
     where = str(blocks[0]) if blocks else "of the joint axes"
-    robot = not blocks or blocks[0].kind != "x"
+    of_matrix = bool(blocks) and blocks[0].kind == "x"
     return Refusal(
         f"order {name!r}",
         f"pivot {where} at step {step + 1} is zero for these numbers",
-        f"use another order{', or give the massless links an inertia' * robot}",
+        f"use another order, or {'a regular matrix' if of_matrix else 'give the massless links an inertia'}",
     )
 
 

@@ -378,8 +378,8 @@ class Elimination(Tabled):
     def facts(self) -> dict[str, Any]:
         return {
             "name": f"{self.order} in {self.format}",
-            "bodies": len(self.pdd),
-            "freedoms": len(self.qdd),
+            "bodies": len(self.pdd) or None,
+            "freedoms" if len(self.pdd) else "unknowns": len(self.qdd),
             "blocks of fill": self.fill,
             "operations": self.flops,
             "failed at": self.failed_at,

@@ -11,7 +11,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 
 from ..arguments import Parser, add_derivatives, add_format, add_json, add_model, add_order
-from ..limits import admit, played
+from ..limits import SPARSER, admit, played
 from ..progress import progress_shown
 from .shared import matrix_of, one_state, print_json, refuse_beside, state_document, system_and_state
 
@@ -65,6 +65,9 @@ def run(options: argparse.Namespace) -> int:
             system, state = system_and_state(options)
             times = played(system, [get_format(options.format)], options.derivatives)
             admit(options, system, {options.order: function}, times)
+        else:
+            times = played(system, [get_format(options.format)])
+            admit(options, system, {options.order: function}, times, SPARSER)
         found = blame(
             system,
             function,

@@ -12,7 +12,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 
 from ..arguments import Parser, add_derivatives, add_format, add_json, add_model, add_order, add_refinement
-from ..limits import admit, played
+from ..limits import SPARSER, admit, played
 from ..progress import progress_shown
 from .shared import (
     folder_of,
@@ -187,16 +187,15 @@ def _as_programs(options: argparse.Namespace) -> int:
 def _of_matrix(options: argparse.Namespace, matrix: kkt.Matrix) -> int:
     """Orders on the matrix of a Matrix Market file."""
     from ...comparison import compare as compare_orders
+    from ...comparison.comparison import asked
 
-    names, formats = orders_of(options), formats_of(options)
+    formats = formats_of(options)
+    orders, plays = asked(matrix, orders_of(options), formats)
+    admit(options, matrix, orders, played(matrix, plays), SPARSER)
     with progress_shown() as progress:
-        result = replace(compare_orders(matrix, names, formats, progress=progress), model=options.model)
-    if options.json:
-        print_json(result.as_dict())
-    else:
-        print(result)
-        print(result.verdict)
-    return 0 if any(row.error is not None for row in result.rows) else 1
+        result = compare_orders(matrix, orders.values(), formats, progress=progress)
+    result = replace(result, model=options.model)
+    return _told(options, result, {}, [result.verdict])
 
 
 def _derivatives(options: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from pivotree import orderings
 from pivotree.kkt.base.files import write_whole
 
 from ..arguments import Parser, add_model, add_order
-from ..limits import LISTED, admit
+from ..limits import LISTED, SPARSER, admit
 from ..progress import progress_shown
 from .shared import file_of, matrix_of, system_of, written
 
@@ -41,6 +41,7 @@ def run(options: argparse.Namespace) -> int:
     with progress_shown() as progress:
         progress(f"reading {options.order} as formulas")
         if matrix is not None:
+            admit(options, matrix, {options.order: function}, LISTED, SPARSER)
             text = listing.render(listing.of(matrix, function, options.notation), options.style)
         else:
             system = system_of(options)

@@ -16,6 +16,8 @@ from pivotree import kkt, orderings
 from pivotree.kkt import base
 from pivotree.kkt.arithmetic import get_format
 
+from ..limits import PAIRED, refuse
+
 if TYPE_CHECKING:
     import networkx as nx
 
@@ -56,7 +58,7 @@ def matrix_of(options: argparse.Namespace, *taken: str) -> kkt.Matrix | None:
     """The matrix of a Matrix Market file, where the model is one; ``taken`` are further options.
 
     An order that was not given is minimum_degree, where a command has one.
-    Raises PivotreeError for an option that only robots take.
+    Raises PivotreeError for an option that only robots take, and SizeError for too many rows.
     """
     if not str(options.model).endswith(".mtx"):
         return None
@@ -71,7 +73,11 @@ def matrix_of(options: argparse.Namespace, *taken: str) -> kkt.Matrix | None:
         options.order = "minimum_degree"
     from pivotree.kkt.solution.matrix import matrix  # kkt.matrix is a room
 
-    return matrix(options.model)
+    found = matrix(options.model)
+    n, entries = found.structure.n, found.structure.pairs.shape[1]
+    least = n**2 + entries**2 / n  # Cauchy and Schwarz: of columns' squares, whatever the order
+    refuse(options, PAIRED * least, "", "use a smaller matrix, or larger blocks in pt.matrix")
+    return found
 
 
 def refuse_beside(option: str, why: str, options: argparse.Namespace, **names: str) -> None:
@@ -173,7 +179,7 @@ def system_of_any(tree: nx.DiGraph[Any]) -> kkt.System:
 
 def one_state(model: str, state: str) -> str:
     """That numbers are of one state, and how to see others."""
-    return f"This is one state: {state}. Others: --q or --state; for all states: pivotree report {model}"
+    return f"This is one state: {state}. Others: --q or --state; for many: pivotree report {model}"
 
 
 def written(path: Path) -> str:

@@ -12,7 +12,7 @@ from pivotree.kkt.proof.trust import decimal
 from pivotree.kkt.solution.conditioning import Conditioning
 
 from ..arguments import Parser, add_format, add_json, add_model, add_order, add_refinement
-from ..limits import SMALLER, admit, played
+from ..limits import SMALLER, SPARSER, admit, played
 from ..progress import progress_shown
 from .shared import (
     matrix_of,
@@ -143,6 +143,8 @@ def _solved(options: argparse.Namespace, corrections: int, residual: str) -> _So
     proved: kkt.Certified | None = None
     if (matrix := matrix_of(options, "certify")) is not None:
         order = orderings.get(options.order)
+        times = played(matrix, [chosen]) + (0.0 if digits is None else PROVED * (digits + LEAST))
+        admit(options, matrix, {options.order: order}, times, SPARSER)
         exact = reference(matrix, chosen, order)
         if digits is not None:
             proved = kkt.certify(matrix, digits, order=order)

@@ -37,6 +37,15 @@ def test_x_is_solved_and_certified(file, capsys):
     assert out.startswith("x_0\t1") and "natural in float32: error" in out and "(4)" not in out
 
 
+def test_orders_of_a_matrix_stand_in_the_table_of_robots(file, capsys):
+    assert main(["compare", file, "--order", "natural,minimum_degree"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "grid.mtx: 16 blocks, 16 unknowns order fill entries operations height float32 digits" in told
+    assert "from A and b to x" in told and "max |x - exact|" in told and "qdd" not in told
+    row = pt.compare(pt.matrix(file), ["natural"], ["float32"]).rows[0]
+    assert f"natural {row.fill_blocks} {row.fill_entries} {row.flops} {row.height} {row.error:.1e}" in told
+
+
 def test_shares_of_a_matrix_s_error_add_up_to_it(file, capsys):
     matrix = pt.matrix(np.linalg.inv(hilbert(6)).round() / 7, blocks=[2, 1, 3], name="hilbert")
     for order, output in (("natural", None), ([[2], [0], [1]], "2[1]")):
@@ -101,8 +110,11 @@ def test_figures_of_a_matrix(file, tmp_path, capsys):
         ("blame grid.mtx --of 16", "output '16' is no block here; use a block's name"),
         ("tune zero.mtx", "zero.mtx: row 1 holds zeros alone; give a matrix of full rank"),
         ("tune large.mtx", "large.mtx: has shape (999999999, 999999999), and rows or columns of zeros"),
-        ("tune beyond.mtx", "beyond.mtx: Integer out of range.; give a Matrix Market file"),
+        ("tune beyond.mtx", "beyond.mtx: Integer out of range; give a Matrix Market file"),
         ("tune full.mtx", "full.mtx: Unable to allocate"),
+        ("compare pattern.mtx", "pattern.mtx: holds a pattern without numbers; give numbers, or pt.matrix("),
+        ("compare huge.mtx", "which is minutes at least; use a smaller matrix, or larger blocks in pt.m"),
+        ("solve dense.mtx --order natural", "use an order with less fill, such as minimum_degree, or a"),
         ("solve wide.mtx", "wide.mtx: wide: pivot x_1 cannot be told from zero"),
         ("tune grid.mtx --composites rigid", "option --composites is of robots"),
         ("list wide.mtx", "takes 2,208 lines on wide, and 2,000 are told"),
@@ -117,6 +129,13 @@ def test_what_a_matrix_does_not_take_is_one_sentence(file, words, told, capsys, 
     for name, kind, size in (("large", "coordinate", 9), ("beyond", "coordinate", 99), ("full", "array", 9)):
         shape = f"{'9' * size} {'9' * size} 0"[: None if kind == "coordinate" else -2]
         (tmp_path / f"{name}.mtx").write_text(f"%%MatrixMarket matrix {kind} real symmetric\n{shape}\n")
+    (tmp_path / "pattern.mtx").write_text(
+        "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 3\n1 1\n2 1\n2 2\n"
+    )
+    mmwrite("huge.mtx", sp.eye_array(9000).tocoo())
+    arrow = sp.eye_array(1500).tolil()
+    arrow[0], arrow[:, 0] = 1.0, 1.0
+    mmwrite("dense.mtx", arrow.tocoo())
     mmwrite("wide.mtx", sp.coo_matrix(np.ones((64, 64))))
     mmwrite("zero.mtx", sp.coo_matrix(np.diag([1.0, 0.0])))
     assert main(words.split()) == 2

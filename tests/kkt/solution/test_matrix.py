@@ -16,6 +16,7 @@ from scipy.sparse.linalg import splu
 
 import pivotree as pt
 from pivotree import analysis, kkt
+from pivotree.orderings import graphs
 
 USUAL = ("natural", "minimum_degree", "minimum_fill", "reverse_cuthill_mckee", "nested_dissection")
 
@@ -124,6 +125,15 @@ def test_exact_fractions_solve_the_matrix_exactly():
     assert all(abs(Fraction(ball.mid) - y) <= Fraction(ball.rad) for ball, y in zip(balls, x, strict=True))
 
 
+def test_an_order_that_is_given_takes_no_elimination_where_no_block_waits(monkeypatch):
+    arrow = np.eye(30)
+    arrow[0], arrow[:, 0] = 1.0, 1.0
+    monkeypatch.setattr(graphs, "_attempt", None)  # some 10 s of it for 400 rows
+    for name, fill in (("natural", 29 * 28 // 2), ("reverse_cuthill_mckee", 0)):
+        plan = kkt.plan(name, pt.matrix(arrow).structure)
+        assert len(plan.sequence.groups) == 30 and kkt.symbolic(plan).fill_blocks == fill
+
+
 def test_minimum_fill_takes_the_block_that_makes_the_fewest_new_couplings():
     structure = pt.matrix(nx.disjoint_union(nx.grid_2d_graph(3, 3), nx.complete_graph(8))).structure
     graph = structure.graph.copy()
@@ -178,7 +188,10 @@ def test_a_comparison_and_a_picture():
         (lambda: pt.matrix(np.ones((2, 3))), "has shape .2, 3.; give a square matrix"),
         (lambda: pt.matrix(np.array([[1.0, 2.0], [3.0, 1.0]])), r"entries \(0, 1\) and \(1, 0\) differ"),
         (lambda: pt.matrix(np.full((2, 2), np.nan)), "field .A. holds nan; give finite numbers"),
-        (lambda: pt.matrix(np.eye(2) * 1j), "field .A. is .*; give real, finite numbers"),
+        (lambda: pt.matrix(np.eye(2) * 1j), "matrix: holds complex numbers; give real numbers"),
+        (lambda: pt.matrix(np.ma.masked_equal(np.eye(2), 0)), "has masked entries; give real numbers, all"),
+        (lambda: kkt.eliminate(pt.matrix(KKT), [0, 1, 2]), "a list of blocks: .* names of a matrix"),
+        (lambda: kkt.eliminate(pt.matrix(np.ones((2, 2))), "natural", "exact"), "or a regular matrix"),
         (lambda: pt.matrix((np.eye(2),)), "tuple is no matrix .* or .H, A."),
         (lambda: pt.matrix((np.eye(2), np.ones((1, 3)))), "tuple is no matrix .*incompatible row"),
         (lambda: pt.matrix(nx.Graph()), "Graph is no matrix .Graph has no nodes"),
