@@ -9,6 +9,7 @@ from typing import Any
 from flint import fmpq_poly
 
 from pivotree import kkt
+from pivotree.kkt.base.errors import reason_of
 from pivotree.kkt.order.sequence import as_order
 
 from .counting import KINDS, Counted, count_robot, dense_work
@@ -140,7 +141,7 @@ def table(orders: Iterable[str], families: Iterable[str]) -> list[Count | str]:
             try:
                 rows.append(polynomial(order, family_of(family)))
             except (kkt.SingularError, kkt.SizeError) as error:
-                rows.append(f"{order} on {family}: {error}")
+                rows.append(f"{order} on {family}: {reason_of(error.why)}")  # nobody can change these robots
     return rows
 
 

@@ -327,7 +327,7 @@ def caption(kind: Kind, request: Request) -> str:
     >>> from pivotree.analysis.figures import KINDS, Request, caption
     >>> print(caption(KINDS["spy"], Request(pt.build(pt.chain(10)), ("crbm",))).strip())
     Blocks of the system matrix of chain_10 (10 bodies, 10 freedoms) after elimination by CRBM.
-    CRBM fills in 90 blocks (315 entries); its longest chain of dependent pivots has 30 blocks.
+    CRBM fills in 90 blocks off the diagonal (315 entries); its longest chain of dependent pivots has ...
     """
     model, dof = request.about.split(": ", 1)
     what = kind.what.replace("{", "{{").replace("}", "}}")
@@ -360,8 +360,9 @@ def _filled(request: Request) -> str:
     """What the one order of a figure fills in, on structure alone."""
     symbolic: SymbolicFactor = request.symbolic
     name, blocks = request.named(symbolic.plan.sequence.name), _count(symbolic.fill_blocks, "block")
+    begin = f"{name[0].upper()}{name[1:]}" if request.step is None else f"In the end, {name}"
     return (
-        f"{'' if request.step is None else 'In the end, '}{name} fills in {blocks} "
+        f"{begin} fills in {blocks} off the diagonal "
         f"({symbolic.fill_entries:,} entries); its longest chain of dependent pivots has "
         f"{_count(symbolic.height, 'block')}"
     )

@@ -501,7 +501,9 @@ def default_state(
     if np.isfinite(most):
         tau = tree.graph["tau"]
         tree.graph["tau"] = np.clip(tau, *(_efforts(tree, most) * [[-1.0], [1.0]]))
-        capped = f", at most {most:g} rad/s² or m/s²" if (tau != tree.graph["tau"]).any() else ""
+        capped = (
+            f" up to what gives its joint {most:g} rad/s² or m/s²" if (tau != tree.graph["tau"]).any() else ""
+        )
     tree.graph["state_formulas"] = {  # what the user, who gave no state, is told of it
         "q": "0.3 sin(1.7 k)",
         "qd": f"{rate:g} cos(2.3 k)",

@@ -106,7 +106,7 @@ def run(options: argparse.Namespace) -> int:
         rows = [simulation.as_dict() for simulation in found]
         print_json({"model": tree.graph["name"], "rows": rows, "verdict": said})
     else:
-        _print(found, said)
+        _print(found, said, options.model)
     return 1 if all(simulation.failed for simulation in found) else 0
 
 
@@ -155,13 +155,13 @@ def _draw(found: list[Any], folder: Any) -> None:
     draw(folder, lambda style: {"steps": picture(found, style=style)})
 
 
-def _print(found: list[Any], said: str) -> None:
+def _print(found: list[Any], said: str, model: str) -> None:
     from ..table import console, grid, in_kernel
 
     first = found[0]
     out = console(sys.stdout, wide=True)
     heads = ("order", "format", "evaluations", "steps", "rejected", "operations each", "energy drift")
-    heads = (*heads, *(("gap", "its rate") if first.left else ()), "s", "")
+    heads = (*heads, *(("gap", "its rate") if first.left else ()), "time [s]", "")
 
     def cells(simulation: Any) -> tuple[str, ...]:
         row = simulation.as_dict()
@@ -180,8 +180,13 @@ def _print(found: list[Any], said: str) -> None:
             "; ".join(filter(None, (failed, row["doubt"]))),
         )
 
-    title = f"{first.model}: {first.seconds:g} s by {first.integrator}"
-    caption = f"operations each: of one evaluation, {in_kernel('counted')}"
+    title = f"{model}: {first.seconds:g} s of motion by {first.integrator}"
+    caption = (
+        f"operations each: of one evaluation, {in_kernel('counted')}; energy drift: the largest change of "
+        "the energy, less the efforts' work, over the largest kinetic energy"
+        + "; gap and its rate: the largest of all loops [rad, m, and per s]" * bool(first.left)
+        + "; time: of the computer, compiling left out"
+    )
     words = ("order", "format", "")
     out.print(grid(title, heads, map(cells, found), words=words, wrapped=("",), caption=caption))
     out.say(said)

@@ -50,7 +50,7 @@ def test_what_else_tells_a_cost_tells_the_engines(run, model):
         assert told["flops"] == kkt.trace(system, orderings.get(name)).flops
         given = (model, "--order", name)
         assert run("figure", "spy", *given, "-o", "spy.svg")[0] == 0
-        filled = f"fills in {told['fill']} blocks ({told['fill_entries']} entries)"
+        filled = f"fills in {told['fill']} blocks off the diagonal ({told['fill_entries']} entries)"
         assert filled in " ".join(Path("spy_caption.tex").read_text().split())
         said = run("blame", *given)[1] + run("list", *given)[1]
         assert f"\n{name} on " in said and not re.search(r"\d operations", said)

@@ -125,7 +125,7 @@ def test_answers_that_are_not_to_be_relied_on_are_marked_and_a_failed_order_is_a
 def test_a_caption_has_the_numbers_of_the_factor():
     asked = request("chain:4", orders=("crbm",))
     made = factor("chain:4", "crbm")
-    told = f"CRBM fills in {made.fill_blocks} blocks ({made.fill_entries} entries)"
+    told = f"CRBM fills in {made.fill_blocks} blocks off the diagonal ({made.fill_entries} entries)"
     for step in (None, 2):
         text = caption(KINDS["spy"], replace(asked, step=step))
         after = f"after 2 of {made.plan.groups} brackets" in text

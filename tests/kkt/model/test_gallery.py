@@ -149,4 +149,4 @@ def test_efforts_of_a_default_state_turn_no_light_joint_fast():
     inertia = np.diag(kkt.joint_space_inertia(kkt.build(tree, q=np.zeros(N)), crbm))
     right = np.clip(plain, -3.0 * inertia, 3.0 * inertia)
     assert np.allclose(capped["tau"], right, rtol=1e-12) and (right != plain).any() and (right == plain).any()
-    assert capped["state_formulas"]["tau"] == "2 sin(0.9 k), at most 3 rad/s² or m/s²"
+    assert capped["state_formulas"]["tau"] == "2 sin(0.9 k) up to what gives its joint 3 rad/s² or m/s²"
