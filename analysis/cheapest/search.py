@@ -154,10 +154,10 @@ def _of_tree(
         dynamic = Dynamic(structure, meter, rules, joints if small else WIDTH, small)
         closed &= dynamic.run(most, tick) and small
         tried += [Ranked("search", sequence, flops) for flops, sequence in dynamic.tried]
-    words = "a part of each joint at its body or any ancestor, in or after that body's bracket, tip to base, "
-    words += "by dynamic programming"
+    words = "registered ones and those that dynamic programming proposes: bodies from tip to base, each "
+    words += "joint in the bracket of its body or of an ancestor, or after it"
     if closed:
-        words += " to its end: none of the others is cheaper if a step costs what its joints say"
+        words += "; it ran to its end: none of the others is cheaper if a step costs what its joints say"
     return tried, words
 
 

@@ -107,8 +107,9 @@ def _told(
     last = list(rows[0])[-1]
     cells = ((row["order"], f"{row['flops']:,}", f"{row[last]:,}") for row in rows)
     heads = ("order", "operations", {"kernel": "in the kernel"}.get(last, last))
-    out.print(grid(options.model, heads, cells, words=("order",), caption=caption))
-    out.say(said)
+    out.say(options.model)
+    out.print(grid("", heads, cells, words=("order",)))
+    out.say(*filter(None, (caption, said)))
     return 0
 
 
