@@ -210,6 +210,8 @@ def certify(
     why = "the joint-space inertia is singular or nearly so (look for massless links that carry a joint)"
     if own:
         why = "the matrix is singular or nearly so, or a pivot is zero"
+        if rounded_to is not None and get_format(rounded_to).unit > get_format("float64").unit:
+            why += "; rounded to float64 it may not be"
     else:
         from .idle import idle_motion
 

@@ -114,6 +114,8 @@ def test_figures_of_a_matrix(file, tmp_path, capsys):
         ("tune full.mtx", "full.mtx: Unable to allocate"),
         ("compare pattern.mtx", "pattern.mtx: holds a pattern without numbers; give numbers, or pt.matrix("),
         ("compare huge.mtx", "which is minutes at least; use a smaller matrix, or larger blocks in pt.m"),
+        ("compare close.mtx", "close: pivot x_1 cannot be told from zero at 23680 bits for the data rounded"),
+        ("compare close.mtx --format float32", "or a pivot is zero; rounded to float64 it may not be"),
         ("solve dense.mtx --order natural", "use an order with less fill, such as minimum_degree, or a"),
         ("solve wide.mtx", "wide.mtx: wide: pivot x_1 cannot be told from zero"),
         ("tune grid.mtx --composites rigid", "option --composites is of robots"),
@@ -132,6 +134,7 @@ def test_what_a_matrix_does_not_take_is_one_sentence(file, words, told, capsys, 
     (tmp_path / "pattern.mtx").write_text(
         "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 3\n1 1\n2 1\n2 2\n"
     )
+    mmwrite("close.mtx", sp.coo_matrix(np.array([[1.0, 1.0], [1.0, 1.0 + 2**-40]])))
     mmwrite("huge.mtx", sp.eye_array(9000).tocoo())
     arrow = sp.eye_array(1500).tolil()
     arrow[0], arrow[:, 0] = 1.0, 1.0
