@@ -69,6 +69,15 @@ def least_front(structure: Partition, paired: bool = True) -> int:
     return max(found - 2 * zeros * paired, 1)
 
 
+def operations(system: Matrix, order: Order, update: str = "outer") -> int:
+    """Operations as they are played; 0 where a pivot is zero for the numbers of this matrix."""
+    try:
+        tape = tape_of(system, PivotSequence(list(order), "search", rules=Rules(rank_update=update)))
+    except OrderError:
+        return 0
+    return tape.flops * regular(system, tape)
+
+
 def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Counted, str]:
     """The orders that were counted, at most ``most`` beside the registered ones, and what was searched.
 
@@ -78,6 +87,7 @@ def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Co
     structure, draw = system.structure, Random(1967)
     dense: dict[Order, float] = {}
     counted: Counted = []
+    played_in = cache(partial(operations, system))
 
     def cost(order: Order) -> float:
         """Operations with dense blocks; infinite where a pivot is structurally zero."""
@@ -87,15 +97,6 @@ def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Co
             except OrderError:
                 dense[order] = float("inf")
         return dense[order]
-
-    @cache
-    def played_in(order: Order, update: str = "outer") -> int:
-        """Operations as they are played; 0 where a pivot is zero for the numbers of this matrix."""
-        try:
-            tape = tape_of(system, PivotSequence(list(order), "search", rules=Rules(rank_update=update)))
-        except OrderError:
-            return 0
-        return tape.flops * regular(system, tape)
 
     def count(sequence: PivotSequence, order: Order) -> None:
         counted.append((sequence.name, sequence, played_in(order, sequence.rules.rank_update)))

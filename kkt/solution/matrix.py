@@ -325,8 +325,8 @@ def tape_of(system: Matrix, order: Any) -> Tape:
 
 def regular(system: Matrix, tape: Tape) -> bool:
     """Whether no pivot is zero for the numbers of this matrix, by residues modulo a prime."""
-    given = started(tape, NONE, get_format("float64"), {"beside": system.numbers}).tolist()
-    v = np.array([int(residue(x)) if x else 0 for x in given], dtype=np.int64)
+    given = started(tape, NONE, get_format("float64"), {"beside": system.numbers})
+    v = np.array([int(residue(float(x))) if x else 0 for x in given], dtype=np.int64)
     return bool(played(tape, InResidues(), v)[np.abs(tape.pivot_slots)].all())
 
 
