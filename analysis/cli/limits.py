@@ -16,6 +16,7 @@ from pivotree.kkt.arithmetic import Format
 
 MOST = 6e8  # operations with dense blocks; more than that needs --yes
 BLOCKS = 1_000_000  # of a factor, whose elimination takes about MOST operations or more
+LARGE, LEAST = 10_000, 500.0  # bodies whose orders take seconds to count, and operations of any for each
 BEYOND = 10 * MOST  # operations that are said of a larger factor
 SLOWER = 30.0  # times that an operation takes beyond the processor's own floats
 PAIRED = 10.0  # operations that an order of a matrix takes for each pair of blocks, or of a column
@@ -61,6 +62,10 @@ def admit(
     """
     if options.yes:
         return
+    least = times * LEAST * system.tree.n * len(orders)
+    if len(orders) > 1 and system.tree.n > LARGE and least > MOST:
+        fewer = "name fewer orders, such as --order abm, or use a smaller model"
+        refuse(options, least, f" by {len(orders)} orders", fewer)
     takes = {name: times * operations(system, order) for name, order in orders.items()}
     ranked = sorted(takes, key=lambda name: -takes[name])
     total = sum(takes.values())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from typing import Any
 
 EVERY = 10.0  # [s] between lines of a log
 SIGN = "pivotree: ... "  # how such a line begins
@@ -21,8 +23,9 @@ def progress_shown(text: str = "building the matrix", total: int | None = None) 
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        with _compiling(_Log(total)) as log:
-            yield log
+        log = _Log(text, total)
+        with _beating(log), _compiling(log) as told_of:
+            yield told_of
         return
     from rich import progress as rich
 
@@ -41,6 +44,25 @@ def progress_shown(text: str = "building the matrix", total: int | None = None) 
 
         with _compiling(told) as telling:
             yield telling
+
+
+@contextmanager
+def _beating(log: _Log) -> Iterator[None]:
+    """The last line once more, in its time, while one step takes long, as a compiler's does."""
+    over = threading.Event()
+
+    def beat() -> None:
+        with suppress(OSError, ValueError):  # standard error takes no more
+            while not over.wait(EVERY / 4):
+                log(*log.last)
+
+    beats = threading.Thread(target=beat, daemon=True)
+    beats.start()
+    try:
+        yield
+    finally:
+        over.set()
+        beats.join()
 
 
 @contextmanager
@@ -69,14 +91,15 @@ def _heard(starts: Callable[[], None]) -> AbstractContextManager[object]:
 class _Log:
     """A line where ``EVERY`` seconds have gone by since the last: none where the work is short."""
 
-    def __init__(self, total: int | None) -> None:
+    def __init__(self, text: str, total: int | None) -> None:
         self.total = total
+        self.last: tuple[Any, ...] = (text,)
         self.began = self.told = time.monotonic()
         # when the first part was done: it loads compiled code, and says nothing of the others
         self.first: tuple[float, float] | None = None
 
     def __call__(self, text: str, done: float | None = None, total: int | None = None) -> None:
-        now = time.monotonic()
+        now, self.last = time.monotonic(), (text, done, total)
         total = self.total if total is None else total
         if done and self.first is None:
             self.first = now, done

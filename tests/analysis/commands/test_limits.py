@@ -42,6 +42,19 @@ def test_all_orders_on_usual_models_are_not_long(model):
     tune._admit(argparse.Namespace(command="tune", model=model, yes=False, most=60), system)
 
 
+def test_orders_of_a_large_model_are_refused_before_they_are_counted(monkeypatch):
+    system = kkt.build(kkt.load("chain:12000"))
+    asked = argparse.Namespace(command="compare", model="chain:12000", yes=False)
+    orders = dict.fromkeys(orderings.names())
+    monkeypatch.setattr(limits, "operations", lambda *_: 1 / 0)
+    with pytest.raises(
+        kkt.SizeError, match=f"by {len(orders)} orders, .* name fewer orders, such as --order abm"
+    ):
+        limits.admit(asked, system, orders, 10.0)
+    monkeypatch.setattr(limits, "operations", lambda *_: 500.0 * 12000)
+    limits.admit(asked, system, {"abm": None}, 10.0)
+
+
 def test_advice_and_yes_lead_on():
     """Without the orders that are named the work is admitted, and with --yes all of it."""
     system = kkt.build(kkt.load("chain:700"))
