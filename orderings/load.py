@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import redirect_stdout
 from dataclasses import fields, replace
+from functools import wraps
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +16,7 @@ from pivotree.kkt import Order, OrderError, PivotSequence, Rules, Structure
 from pivotree.kkt.base.errors import UnreadableError, close_names
 from pivotree.kkt.base.foreign import foreign
 from pivotree.kkt.base.reading import read_bytes, read_json
-from pivotree.kkt.order.sequence import as_order, as_sequence
+from pivotree.kkt.order.sequence import OrderFunction, as_order, as_sequence
 
 SCHEMA = "pivotree-order/1"
 
@@ -21,7 +24,7 @@ SCHEMA = "pivotree-order/1"
 def from_python(path: Path, function: str) -> Order:
     """A function of a user's file, which is a program: it runs here, with the user's rights."""
     where = f"order {path}:{function}"
-    with foreign(where):
+    with foreign(where), redirect_stdout(sys.stderr):
         try:
             module = module_of(path)
         except UnreadableError as error:
@@ -31,7 +34,20 @@ def from_python(path: Path, function: str) -> Order:
             names = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
             hint = f"it has {', '.join(names)}" if names else ""
             raise OrderError(where, f"{path} has no function {function!r}", hint)
-        return marked(found, function, path.name)
+        order = marked(found, function, path.name)
+    return replace(order, function=aside(order.function))
+
+
+def aside(function: OrderFunction) -> OrderFunction:
+    """What a user's order prints goes to standard error: standard output has a command's result alone."""
+
+    @wraps(function)
+    def printing(structure: Structure) -> Any:
+        with redirect_stdout(sys.stderr):
+            returned = function(structure)
+            return [*returned] if isinstance(returned, Iterator) else returned
+
+    return printing
 
 
 def module_of(path: Path) -> ModuleType:
@@ -56,8 +72,9 @@ def added() -> dict[str, EntryPoint]:
 def from_package(entry: EntryPoint) -> Order:
     """The order that an entry point names.  Raises OrderError if loading fails."""
     package = entry.dist.name if entry.dist is not None else "an unknown package"
-    with foreign(f"{entry.group} {entry.name!r} of {package}, {entry.value}"):
-        return marked(entry.load(), entry.name, entry.value)
+    with foreign(f"{entry.group} {entry.name!r} of {package}, {entry.value}"), redirect_stdout(sys.stderr):
+        order = marked(entry.load(), entry.name, entry.value)
+    return replace(order, function=aside(order.function))
 
 
 def marked(found: Any, name: str, source: str) -> Order:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, ClassVar
@@ -21,9 +21,10 @@ from pivotree.kkt import (
     trace,
 )
 from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.base.errors import require_once
 from pivotree.kkt.base.shown import Tabled
 from pivotree.kkt.matrix.system import require_system
-from pivotree.kkt.order.sequence import as_order
+from pivotree.kkt.order.sequence import as_orders
 from pivotree.kkt.solution.conditioning import Conditioning
 from pivotree.kkt.solution.eliminate import require_iterable, require_refinable
 from pivotree.kkt.tape.tape import Tape
@@ -183,15 +184,6 @@ def compare(
 Orders = dict[str, Callable[..., Any]]  # by name
 
 
-def require_once(what: str, names: Sequence[str]) -> None:
-    """Raise PivotreeError where no name is given, or one twice."""
-    if not names:
-        raise PivotreeError(what, "none is given", "name at least one")
-    for name in names:
-        if names.count(name) > 1:
-            raise PivotreeError(f"{what} {name!r}", "is asked for twice", "give each its own name, once")
-
-
 def asked(
     system: Any, orders: Any, formats: Any, refine: int = 0, residual: str = "dynamics"
 ) -> tuple[Orders, tuple[Format, ...]]:
@@ -211,7 +203,7 @@ def asked(
     chosen = tuple(get_format(name) for name in formats)
     for f in chosen:
         require_iterable(system, f, 0, bool(refine))
-    functions = [as_order(order) for order in orders]
+    functions = as_orders(orders)
     names = [f.name for f in functions]
     require_once("order", names)
     require_once("format", [f.name for f in chosen])

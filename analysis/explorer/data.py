@@ -39,11 +39,12 @@ from pivotree.kkt import (
     trace,
 )
 from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.base.errors import require_once
 from pivotree.kkt.matrix.entries import UNIT
 from pivotree.kkt.matrix.system import require_system
 from pivotree.kkt.model.examples import example2, example3
 from pivotree.kkt.model.gallery import chain
-from pivotree.kkt.order.sequence import TEN, Order, Rules, as_order
+from pivotree.kkt.order.sequence import TEN, Order, Rules, as_orders
 from pivotree.kkt.solution.matrix import tape_of
 from pivotree.kkt.tape.inputs import pivot_rows
 from pivotree.kkt.tape.tape import Tape
@@ -236,8 +237,11 @@ def explorer_data(
             raise FormatError(
                 f"format {name!r}", "is none that the page computes in", f"use {', '.join(FORMATS)}"
             )
+    if formats is not None:
+        require_once("format", [get_format(name).name for name in formats])
     n, whole, told, entries = _drawn(system)
-    functions = [as_order(order) for order in (_suitable(system) if orders is None else orders)]
+    functions = as_orders(_suitable(system) if orders is None else orders)
+    require_once("order", [function.name for function in functions])
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "model": model or system.name,

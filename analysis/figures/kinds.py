@@ -20,6 +20,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt import Elimination, FormatError, Matrix, OrderError, PivotreeError, SymbolicFactor
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.files import beside, check_file, made, stems
+from pivotree.kkt.order.sequence import OrderLike, as_orders
 
 from .charts import error_bars, pivot_errors
 from .spy import before_after, compare_orders, filmstrip, spy
@@ -178,10 +179,10 @@ class Request:
 
     @cached_property
     def symbolics(self) -> list[SymbolicFactor]:
-        return [self.factor(name) for name in self.orders_shown]
+        return [self.factor(order) for order in as_orders(self.orders_shown)]
 
-    def factor(self, name: str) -> SymbolicFactor:
-        found = kkt.symbolic(kkt.plan(orderings.get(name), self.system.structure))
+    def factor(self, order: OrderLike) -> SymbolicFactor:
+        found = kkt.symbolic(kkt.plan(order, self.system.structure))
         groups = found.plan.groups
         if self.step is not None and not 0 <= self.step <= groups:
             raise OrderError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -55,7 +55,7 @@ def spy(
     state, look = block_state(symbolic, step), theme(style=style)
     if title is None:
         title = f"{look.named(symbolic.plan.sequence.name)}: {_progress(state)}"
-    return _panels([state], [title], labels, look, width, None, zeros, ax)
+    return _panels([state], [title], _How(labels, look, width, None, zeros), ax)
 
 
 def before_after(
@@ -85,7 +85,7 @@ def before_after(
         f"the matrix: {symbolic.original:,} blocks + {own:,} diagonal",
         f"after {look.named(symbolic.plan.sequence.name)}: {after.told}, {after.fill_entries:,} entries",
     ]
-    return _panels([before, after], captions, labels, look, width, title, zeros, ax)
+    return _panels([before, after], captions, _How(labels, look, width, title, zeros), ax)
 
 
 def filmstrip(
@@ -119,7 +119,7 @@ def filmstrip(
     captions = captions or [
         f"{state.step:,} of {groups:,}: {state.told}" if state.step else "the matrix" for state in states
     ]
-    return _panels(states, captions, labels, theme(style=style), width, title, zeros, ax)
+    return _panels(states, captions, _How(labels, theme(style=style), width, title, zeros), ax)
 
 
 def stops(groups: int, frames: int) -> list[int]:
@@ -154,7 +154,7 @@ def compare_orders(
         many = {2: "two", 3: "three", 4: "four"}.get(len(states), str(len(states)))
         title = f"One matrix, {many} orders of elimination"
     captions = [f"{n}: {s.told}" for n, s in zip(names, states, strict=True)]
-    return _panels(states, captions, labels, look, width, title, zeros, ax)
+    return _panels(states, captions, _How(labels, look, width, title, zeros), ax)
 
 
 def _progress(state: BlockState) -> str:
@@ -166,43 +166,38 @@ def _progress(state: BlockState) -> str:
     return state.told
 
 
-def _panels(
-    states: Sequence[BlockState],
-    captions: Sequence[str],
-    labels: bool | None,
-    look: Theme,
-    width: str,
-    title: str | None,
-    zeros: bool,
-    ax: Any,
-) -> Any:
+class _How(NamedTuple):
+    """How a figure of panels looks."""
+
+    labels: bool | None
+    look: Theme
+    width: str
+    title: str | None
+    zeros: bool
+
+
+def _panels(states: Sequence[BlockState], captions: Sequence[str], how: _How, ax: Any) -> Any:
     """Square panels in rows, captions above, one legend below; or each in one of a user's axes."""
     if not states or len(states) != len(captions):
-        told = f"has {len(states)} pictures and {len(captions)} captions"
-        raise OrderError("figure", told, "give one picture or more, each with its caption")
-    legend = _legend(states, look, zeros)
+        told = f"has {len(states)} pictures and {len(captions)} captions" if states else "has no picture"
+        raise OrderError("figure", told, "give one step or order or more, and a caption for each or none")
+    legend = _legend(states, how.look, how.zeros)
     if ax is not None:
-        given = axes_of(ax, len(states), title)
+        given = axes_of(ax, len(states), how.title)
         for one, state, text in zip(given, states, captions, strict=True):
-            into(one, state, text, look, labels=labels, zeros=zeros)
+            into(one, state, text, how.look, labels=how.labels, zeros=how.zeros)
         for handle in legend:
             given[0].add_artist(handle)
         return ax
-    with settings(look.font):
-        return _page(states, captions, labels, look, width, title, zeros, legend)
+    with settings(how.look.font):
+        return _page(states, captions, how, legend)
 
 
 def _page(
-    states: Sequence[BlockState],
-    captions: Sequence[str],
-    labels: bool | None,
-    look: Theme,
-    width: str,
-    title: str | None,
-    zeros: bool,
-    legend: Sequence[Patch | Line2D],
+    states: Sequence[BlockState], captions: Sequence[str], how: _How, legend: Sequence[Patch | Line2D]
 ) -> Figure:
     """The panels in a figure of their own."""
+    labels, look, width, title, zeros = how
     most_wide = 2 if len(states) in (2, 4) else 3
     if width == "single":  # a page is no more than some 9 in high
         most_wide = 1 if len(states) <= 2 else 2

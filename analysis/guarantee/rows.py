@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pivotree import kkt, orderings
 from pivotree.kkt import Accelerations, Guarantee, System
 from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.base.errors import require_once
 from pivotree.kkt.matrix.configuration import in_general
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.theorem.accelerations import promised
@@ -204,6 +205,8 @@ def guarantee(
     chosen = [get_format(name) for name in formats]
     for each in chosen:
         require_roundoff(each)
+    require_once("order", list(orders))
+    require_once("format", [each.name for each in chosen])
     system = in_general(kkt.build(model))
     ranges, effort = sides_of(system, ranges_of(system, limits), rates, efforts)
     rows = []

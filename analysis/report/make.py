@@ -18,13 +18,12 @@ import networkx as nx
 from pivotree import orderings
 from pivotree.kkt import FormatError, OrderError, PivotreeError, SingularError, trace
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.base.errors import Refusal
+from pivotree.kkt.base.errors import Refusal, require_once
 from pivotree.kkt.base.files import check_folder, made, write_whole, writing
 from pivotree.kkt.base.foreign import is_number, is_whole
 from pivotree.kkt.proof.idle import lost_to_range, wider
 from pivotree.kkt.proof.trust import bound
 
-from ..comparison.comparison import require_once
 from ..states.sample import ClosedRanges, require_joints
 from ..states.traced import TracedOrder
 from ..sweep.config import MOST_STATES, Config, Settings, order_digest

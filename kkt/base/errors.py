@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 LONGEST = 500  # characters of a sentence
 _WORD = re.compile(r"\S{121,}")
@@ -200,6 +200,15 @@ def close_names(word: str, names: Iterable[str], n: int = 3, cutoff: float = 0.6
     if 2 * longest < cutoff * (len(word) + longest):
         return []
     return [known[near] for near in difflib.get_close_matches(word.lower(), known, n, cutoff)]
+
+
+def require_once(what: str, names: Sequence[str]) -> None:
+    """Raise PivotreeError where no name is given, or one twice."""
+    if not names:
+        raise PivotreeError(what, "none is given", "name at least one")
+    for name in names:
+        if names.count(name) > 1:
+            raise PivotreeError(f"{what} {name!r}", "is asked for twice", "give each its own name, once")
 
 
 def nearest(word: str, names: Iterable[str]) -> str:

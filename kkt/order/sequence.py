@@ -177,6 +177,21 @@ def as_order(given: Any) -> Order:
     return Order(lambda _: given, "order")
 
 
+def as_orders(given: Iterable[Any]) -> list[Order]:
+    """As :func:`as_order`; of orders that are called alike, those of files are called as they are given."""
+    listed = list(given)
+    found = [as_order(one) for one in listed]
+    names = [order.name for order in found]
+    return [
+        replace(order, name=one) if _of_file(one) and names.count(order.name) > 1 else order
+        for one, order in zip(listed, found, strict=True)
+    ]
+
+
+def _of_file(given: Any) -> bool:
+    return isinstance(given, str) and (".py:" in given or given.endswith(".json"))
+
+
 def as_sequence(order: Any, structure: Structure) -> PivotSequence:
     """What an order, a plain function or a list of groups says of a structure.  Raises OrderError."""
     order = as_order(order)

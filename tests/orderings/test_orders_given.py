@@ -15,8 +15,9 @@ from scipy.sparse.linalg import spsolve
 from strategies import SPLIT, WHOLE, brackets, trees
 
 from pivotree import kkt, orderings
+from pivotree.analysis import compare
 from pivotree.analysis.cheapest.search import exported
-from pivotree.kkt.order.sequence import as_order, as_sequence
+from pivotree.kkt.order.sequence import as_order, as_orders, as_sequence
 
 # -- a user's order -----------------------------------------------------------------------------
 
@@ -52,6 +53,27 @@ def test_bare_and_decorated_functions_are_abm(three, tmp_path):
     assert result.order == "decorated" and decorated.source == "a notebook"
     assert decorated.rules.rank_update == "gain"
     assert kkt.certify(three, 20).error(result.qdd) <= 1e-14
+
+
+def test_what_an_order_of_a_file_prints_goes_to_standard_error(three, tmp_path, capsys):
+    """Also where it is a generator, which runs after it was called."""
+    line = "    yield [(kind, k) for kind in ('pdd', 'qdd', 'f')]"
+    said = "print('loaded')\ndef mine(structure):\n  for k in structure.tip_to_base:\n    print(k)\n"
+    (tmp_path / "noisy.py").write_text(said + line)
+    found = kkt.eliminate(three, f"{tmp_path / 'noisy.py'}:mine")
+    assert np.array_equal(found.qdd, kkt.eliminate(three, "abm").qdd)
+    out, err = capsys.readouterr()
+    assert out == "" and err.split() == ["loaded", "j3", "j2", "j1"]
+
+
+def test_orders_of_files_that_are_called_alike_are_told_apart(three, tmp_path):
+    names = [f"{tmp_path / one}.py:bare" for one in "ab"]
+    for one in "ab":
+        (tmp_path / f"{one}.py").write_text(FILE)
+    assert [order.name for order in as_orders([*names, "abm", "abm"])] == [*names, "abm", "abm"]
+    assert [order.name for order in as_orders([names[0], "abm"])] == ["bare", "abm"]
+    rows = compare(three, [*names, "crbm"], ["float32"]).rows
+    assert [row.order for row in rows] == [*names, "crbm"] and rows[0].flops == rows[1].flops
 
 
 def test_an_order_is_a_function_with_a_name(three):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.order.sequence import as_orders
 
 from ..arguments import Parser, add_derivatives, add_format, add_json, add_model, add_order, add_refinement
 from ..limits import SPARSER, admit, played
@@ -126,7 +127,7 @@ def run(options: argparse.Namespace) -> int:
 def _wanted(system: kkt.System, names: list[str] | None) -> dict[str, kkt.Order]:
     """Orders by the names that are given, or all that are registered."""
     asked = orderings.names(loops=bool(system.loops)) if names is None else names
-    return {name: orderings.get(name) for name in asked}
+    return dict(zip(asked, as_orders(asked), strict=True))
 
 
 def _rules_known(options: argparse.Namespace) -> None:
