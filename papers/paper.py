@@ -8,11 +8,13 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from importlib.resources import files
 from typing import Any
 
 from pivotree.kkt import PivotreeError
+from pivotree.kkt.base.reading import read_number
 
 from . import PAPERS
 from .item import Picture, Progress, Results, printed
@@ -114,8 +116,9 @@ def _read(item: str, name: str, text: str, default: Any) -> Any:
     """A setting of the kind that its default is: a number, text, or several of them."""
     several = isinstance(default, tuple)
     kind = (type(default[0]) if default else float) if several else type(default)
+    read = partial(read_number, kind=kind) if kind in (int, float) else kind
     try:
-        values = [kind(part) for part in text.split(";")] if several else [kind(text)]
+        values = [read(part) for part in text.split(";")] if several else [read(text)]
     except (ValueError, OverflowError):
         values = []
     if not values or any(isinstance(x, float) and not math.isfinite(x) for x in values):

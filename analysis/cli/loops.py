@@ -10,6 +10,7 @@ import numpy as np
 
 from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
+from pivotree.kkt.base.reading import read_number
 from pivotree.kkt.model.loops import OPEN
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def point_of(tree: nx.DiGraph[Any], item: str) -> tuple[Any, list[float]]:
     if body not in names:
         raise kkt.ModelError(CONTACT, f"body {body!r} is unknown", nearest(body, names))
     try:
-        point = [float(x) for x in numbers.split(":")]
+        point = [read_number(x) for x in numbers.split(":")]
     except ValueError:
         point = []
     if len(point) != 3 or not all(map(math.isfinite, point)):
@@ -74,7 +75,7 @@ def size_of(text: str, option: str, wanted: str) -> float:
     Else PivotreeError says that it is no ``wanted``.
     """
     try:
-        value = float(text)
+        value = read_number(text)
     except ValueError:
         value = math.nan
     if not 0.0 <= value < math.inf:

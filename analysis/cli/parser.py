@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import textwrap
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -44,13 +44,21 @@ class _Once(argparse.Action):
     """
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
-        given = vars(namespace).setdefault("given", set())
+        given = vars(namespace).setdefault("given", {})
         if self.dest in given:
-            name = f"--{self.dest}" if self.nargs == 0 else self.option_strings[0]
-            parser.error(f"option {name} is given twice; give it once, with commas where it takes several")
+            again = self.nargs != 0 or given[self.dest] == option_string
+            told = "" if self.nargs == 0 else ", with commas where it takes several"
+            name = self.option_strings[0] if again else f"--{self.dest}"
+            parser.error(f"option {name} is given twice; give it once{told}")
         if option_string is not None:
-            given.add(self.dest)
+            given[self.dest] = option_string
         setattr(namespace, self.dest, self.const if self.nargs == 0 else values)
+
+
+def _number(kind: type, text: str) -> Any:
+    from pivotree.kkt.base.reading import read_number
+
+    return read_number(text, kind)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -59,6 +67,8 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **settings: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
         self.register("action", None, _Once)
+        for kind in (int, float):
+            self.register("type", kind, partial(_number, kind))
         self._negative_number_matcher = NUMBERS
 
     def error(self, message: str) -> NoReturn:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
-from pivotree.kkt.base.reading import read_json
+from pivotree.kkt.base.reading import read_json, read_number
 from pivotree.kkt.matrix.state import coordinates
 
 SCHEMA = "pivotree-state/1"
@@ -64,7 +64,7 @@ def asked(options: argparse.Namespace) -> tuple[int | str | None, dict[str, str]
 
 
 def _seed(text: str) -> int:
-    if not text.isdecimal() or len(text) > 18:
+    if not (text.isascii() and text.isdecimal()) or len(text) > 18:
         raise kkt.PivotreeError(
             STATE, f"random:{text} has no seed", "use a whole number of at most 18 digits"
         )
@@ -92,7 +92,7 @@ def _given(tree: nx.DiGraph[Any], texts: dict[str, str], start: Vectors) -> Vect
 
 def _number(where: str, text: str) -> float:
     try:
-        return float(text)
+        return read_number(text)
     except ValueError:
         raise kkt.ModelError(
             where,

@@ -211,7 +211,7 @@ NAMED = {
 
 def by_name(name: str) -> Format | None:
     """The format of a name such as bfloat16, float32:up, p11e5:zero or q16.16; None for other text."""
-    point = re.fullmatch(r"q(\d{1,9})\.(\d{1,9})", name)
+    point = re.fullmatch(r"q([0-9]{1,9})\.([0-9]{1,9})", name)
     if point is not None:
         return Fixed(name, int(point[1]), int(point[2]))
     base, colon, suffix = name.partition(":")
@@ -221,7 +221,7 @@ def by_name(name: str) -> Format | None:
 
 def _bits(name: str, base: str) -> Binary | None:
     """pBITS or pBITSeEXPONENT: an IEEE 754 format by its bits of significand and exponent."""
-    match = re.fullmatch(r"p(\d{1,9})(?:e(\d{1,9}))?", base)
+    match = re.fullmatch(r"p([0-9]{1,9})(?:e([0-9]{1,9}))?", base)
     if match is None:
         return None
     exponent = int(match[2] or 8)
@@ -238,7 +238,7 @@ def _in_mode(name: str, format: Binary, suffix: str) -> Format:
     mode, _, seed = suffix.partition(":")
     if mode == "nearest" and not seed:
         return format
-    if mode not in MODES or (seed and (mode != "stochastic" or not re.fullmatch(r"\d{1,18}", seed))):
+    if mode not in MODES or (seed and (mode != "stochastic" or not re.fullmatch(r"[0-9]{1,18}", seed))):
         raise FormatError(
             f"format {name!r}",
             f"{suffix!r} is no rounding mode",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.errors import FormatError, close_names
+from ..base.reading import read_number
 from .formats import Digits, DoubleDouble, Format, Hardware
 
 MAX_DIGITS = 100_000
@@ -56,7 +57,7 @@ def read(name: str) -> Format:
 
 def _digits(name: str, kind: str, digits: str) -> Format:
     try:
-        asked = int(digits or "50")
+        asked = read_number(digits or "50", int)
     except ValueError:
         asked = 0
     if not 1 <= asked <= MAX_DIGITS:

@@ -19,6 +19,13 @@ from .errors import UnreadableError
 MOST_BYTES = 2**30  # bytes
 
 
+def read_number(text: str, kind: type[int] | type[float] = float) -> Any:
+    """A number as people write it.  Raises ValueError, also for 1_0 and digits of other scripts."""
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return kind(text)
+
+
 def read_bytes(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
     """The content of a plain file; a link is followed.  Raises UnreadableError."""
     try:

@@ -10,13 +10,14 @@ import math
 import os
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import ModelError, nearest
 from ..base.foreign import of_kind
+from ..base.reading import read_number
 from .fields import NONE
 
 if TYPE_CHECKING:
@@ -57,11 +58,12 @@ def _number(text: str) -> float:
     """A float, or a power of ten with a fractional exponent: 1e7.5, 10**7.5, 10^7.5."""
     power = re.fullmatch(r"(?:([-+]?[\d.]+)e|10(?:\*\*|\^))([-+]?\d+\.\d+)", text.strip())
     if power is None:
-        return float(text)
+        return read_number(text)
     return float(power[1] or 1.0) * 10.0 ** float(power[2])
 
 
-_READERS: dict[str, Callable[[str], object]] = {"int": int, "float": _number, "str": str}
+_WHOLE = partial(read_number, kind=int)
+_READERS: dict[str, Callable[[str], object]] = {"int": _WHOLE, "float": _number, "str": str}
 
 
 @of_kind

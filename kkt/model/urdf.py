@@ -36,7 +36,7 @@ import numpy as np
 from ..base.errors import ModelError, PivotreeWarning, UnreadableError, nearest
 from ..base.files import write_together
 from ..base.foreign import of_kind
-from ..base.reading import read_bytes
+from ..base.reading import read_bytes, read_number
 from ..base.xml import root_of
 from .fields import NONE, Floats, check_names
 from .joints import TYPES
@@ -163,10 +163,10 @@ def numbers(where: str, field: str, text: str, count: int) -> Floats:
 def number(where: str, field: str, word: str, least: float = -math.inf) -> float:
     """A finite number from a word, ``least`` or more, which is 0.  Raises ModelError."""
     try:
-        value = float(word)
+        value = read_number(word)
     except ValueError:
         value = math.nan
-    if not math.isfinite(value) or "_" in word:
+    if not math.isfinite(value):
         raise ModelError(where, f"field {field!r} is {word!r}", "give a finite number")
     if value < least:
         raise ModelError(where, f"field {field!r} is {value:g}", "give zero or more")
@@ -201,7 +201,7 @@ def noted_of(where: str, element: Element, kind: str, dynamics: bool) -> dict[st
     for field, none in (("lower", -math.inf), ("upper", math.inf), ("velocity", math.inf), ("effort", 0.0)):
         text = written.get(field)
         try:
-            value = none if text is None else float(text)
+            value = none if text is None else read_number(text)
         except ValueError:
             raise ModelError(where, f"field 'limit {field}' is {text!r}", "give a number") from None
         endless = math.isnan(value) or (kind == "continuous" and field in ("lower", "upper"))

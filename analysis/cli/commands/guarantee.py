@@ -12,6 +12,7 @@ import networkx as nx
 
 from pivotree import kkt, orderings
 from pivotree.kkt.base.errors import nearest
+from pivotree.kkt.base.reading import read_number
 from pivotree.kkt.theorem.ranges import ranges_of
 
 from ..arguments import Parser, add_format, add_json, add_model, add_order
@@ -78,7 +79,7 @@ def _limits(model: nx.DiGraph[Any], text: str | None) -> dict[Hashable, tuple[fl
         joint, _, ends = (part.strip() for part in item.partition("="))
         body, (low, colon, high) = _body(model, "--limits", joint, found), ends.partition(":")
         try:
-            found[body] = float(low), float(high)
+            found[body] = read_number(low), read_number(high)
         except ValueError:
             told = f"{ends!r} of {item.strip()!r} is no number" if colon else f"{item.strip()!r} is no range"
             raise kkt.ModelError("option --limits", told, f"write {joint}=-1:1 [rad, m]") from None
@@ -100,8 +101,8 @@ def _most(model: nx.DiGraph[Any], option: str, text: str | None) -> float | dict
     """One number for all joints, or JOINT=NUMBER,..."""
     found: dict[Hashable, float] = {}
     for item in () if text is None else text.split(","):
-        joint, equals, number = (part.strip() for part in item.rpartition("="))
-        value = size_of(number, option, "largest size; write 1.5, or JOINT=1.5")
+        joint, equals, size = (part.strip() for part in item.rpartition("="))
+        value = size_of(size, option, "largest size; write 1.5, or JOINT=1.5")
         if not equals and text == item:
             return value
         found[_body(model, option, joint, found)] = value

@@ -107,6 +107,8 @@ def reading(texts: Iterable[str]) -> dict[str, Any]:
         for item in (part.strip() for part in text.split(",")):
             if item not in ("floating", "dynamics", "keep-fixed") and not item.startswith("mimic="):
                 raise kkt.PivotreeError("option --urdf", f"{item!r} is unknown", f"give {URDF}")
+            if item.startswith("mimic=") and "mimic" in found:
+                raise kkt.PivotreeError("option --urdf", "gives mimic twice", "give it once")
             found |= {"merge_fixed": False} if item == "keep-fixed" else {}
             found |= {item: True} if item in ("floating", "dynamics") else {}
             found |= {"mimic": item.removeprefix("mimic=")} if item.startswith("mimic=") else {}
@@ -196,7 +198,8 @@ def refinement(options: argparse.Namespace) -> tuple[int, str]:
     from pivotree.kkt.solution.eliminate import CORRECTIONS, RESIDUALS
 
     where = "option --refine"
-    if not count.isdecimal() or len(count) > len(str(CORRECTIONS)) or int(count) > CORRECTIONS:
+    digits = count.isascii() and count.isdecimal() and len(count) <= len(str(CORRECTIONS))
+    if not digits or int(count) > CORRECTIONS:
         raise kkt.OrderError(where, f"{count} is no number of corrections", f"use 0 to {CORRECTIONS}")
     residual = residual if colon else "dynamics"
     if residual not in RESIDUALS:

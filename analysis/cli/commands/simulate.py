@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pivotree import kkt
+from pivotree.kkt.base.reading import read_number
 
 from ..arguments import Parser, add_format, add_json, add_model, add_order, add_state
 from ..progress import Progress, progress_shown
@@ -57,6 +58,8 @@ def declare(command: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from pivotree.kkt.order.sequence import as_orders
+
     from ...simulation import begun, simulate
     from ...simulation.motion import silent
     from ...simulation.run import order_of, require_runs, verdict
@@ -74,8 +77,8 @@ def run(options: argparse.Namespace) -> int:
     looped = bool(tree.graph.get("loops"))
     usual = "crbm,abm" if looped else "crbm+cholesky,abm"
     names = names_of("--order", usual if options.order is None else options.order)
-    for name in names:
-        order_of(name)
+    solvers = [order_of(name)[1] for name in names]
+    orders = as_orders(name.partition("+")[0] for name in names)
     if options.project and not looped:
         what = "is for closed loops and contacts, and this model has none"
         raise kkt.PivotreeError("option --project", what, "leave it out, or give --contact or --loops")
@@ -93,12 +96,13 @@ def run(options: argparse.Namespace) -> int:
     found: list[Any] = []
     with progress_shown("compiling", len(formats) * len(names)) as progress:
         for format in formats:
-            for name in names:
+            for name, order, solver in zip(names, orders, solvers, strict=True):
                 what = f"{name} in {format}"
                 progress(f"{what}: compiling", len(found))
                 tick = clock(progress, what, options.seconds, len(found))
                 more: dict[str, Any] = {"runs": options.runs, "manifold": manifold, "tick": tick}
-                found.append(simulate(tree, name, format, integration, **given, **more))
+                more["solver"] = solver
+                found.append(simulate(tree, order, format, integration, **given, **more))
     said = verdict(found)
     if folder is not None:
         _draw(found, folder)
@@ -110,7 +114,7 @@ def run(options: argparse.Namespace) -> int:
     return 1 if all(simulation.failed for simulation in found) else 0
 
 
-SETTINGS: dict[str, type] = {"step": float, "floor": float, "steps": int, "state": str, "clock": str}
+SETTINGS: dict[str, Any] = {"step": float, "floor": float, "steps": int, "state": str, "clock": str}
 
 
 def integration_of(text: str) -> Any:
@@ -118,19 +122,21 @@ def integration_of(text: str) -> Any:
     from ...simulation import Integration
 
     name, *settings = (part.strip() for part in text.split(","))
-    found: dict[str, Any] = {"integrator": name, "floor": 0.1}
+    found: dict[str, Any] = {}
     for item in settings:
         field, equals, value = item.partition("=")
         if not equals or field not in SETTINGS:
             raise kkt.PivotreeError(
                 "option --integrator", f"{item!r} is no setting", f"give NAME,{'=X,'.join(SETTINGS)}=X"
             )
+        if field in found:
+            raise kkt.PivotreeError("option --integrator", f"gives {field} twice", "give it once")
         try:
-            found[field] = SETTINGS[field](value)
+            found[field] = value if SETTINGS[field] is str else read_number(value, SETTINGS[field])
         except ValueError:
             what = f"{item!r} is no {'whole ' * (field == 'steps')}number"
             raise kkt.PivotreeError("option --integrator", what) from None
-    return Integration(**found)
+    return Integration(**{"integrator": name, "floor": 0.1, **found})
 
 
 def clock(progress: Progress, what: str, seconds: float, done: int) -> Callable[[float], None]:

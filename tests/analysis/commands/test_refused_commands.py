@@ -32,6 +32,7 @@ REFUSED = {
     "pivot qdd_2, step 4: zero; use another": "solve example3:m1=1e8 --order crbm --format float32",
     "a closed form, exact in every state; leave out --q": "solve chain:2 --symbolic --q 1,2",
     "exact in every state; leave out --state": "solve chain:2 --symbolic --state random:0",
+    "option --refine: \u0663 is no number of corrections": "solve chain:2 --refine \u0663",
     "option --step: -1 is outside this order's steps; use 0 to 3": "figure spy chain:3 --step=-1 -o x.svg",
     "suffix '.bmp' is unknown; use .png, .pdf": "figure spy chain:3 -o x.bmp",
     "option --top is 0; give at least 1": "blame chain:2 --top 0",
@@ -55,6 +56,7 @@ REFUSED = {
     "'mp:50' is none that the page computes in": "explore chain:2 --orders abm --formats mp:50 -o x.html",
     # -- models and states
     "an installed robot is written robot:ur5": "compare ur5",
+    "option --urdf: gives mimic twice; give it": "solve arm.urdf --urdf mimic=free,mimic=fixed",
     "chain:2 is no .urdf or .xacro file, which alone takes": "compare chain:2 --urdf keep-fixed",
     "bare.urdf: r: no link has a mass": "solve bare.urdf",
     "no/such.urdf.xacro: does not exist": "solve no/such.urdf.xacro",
@@ -66,6 +68,10 @@ REFUSED = {
     "option --q: '2' has no name; give every number a name": "solve arm.urdf --q elbow=1,2",
     "option --q: joint 'elbow' is named twice": "solve arm.urdf --q elbow=1,elbow=2",
     "option --q: 'x' is no number; give numbers as 0.1,0,-2": "solve arm.urdf --q elbow=x",
+    "option --q: '1_0' is no number; give numbers as": "solve arm.urdf --q 1_0,0",
+    "option --q: '\u0663' is no number": "solve arm.urdf --q elbow=\u0663",
+    "gallery: chain argument 'n' is '1_0'; give a whole number": "solve chain:1_0",
+    "option --contact: 'j3@0:0:1_0' names no point": "solve chain:3 --contact j3@0:0:1_0",
     "option --state: random:-1 has no seed": "solve arm.urdf --state random:-1",
     "option --state is empty; give one file, random:SEED": "solve arm.urdf --state ''",
     "option --q: names joints, and q has 1 numbers; give 2 of": "solve arm.urdf --state q.json --q elbow=1",
@@ -77,6 +83,8 @@ REFUSED = {
     "field 'q': holds no numbers; give a list of them": "solve arm.urdf --state words.json",
     "is no object; give one with q, qd or tau": "solve arm.urdf --state list.json",
     # -- formats
+    "'1_0' is no number of digits; use 1 to": "solve chain:2 --format mp:1_0",
+    "format 'p\u0663' is unknown": "solve chain:2 --format p\u0663",
     "format '+mul=bfloat16': has no base": "solve chain:2 --format +mul=bfloat16",
     "format 'float64:up': float64 rounds to nearest only": "compare rr_arm --formats float64:up",
     "format 'float32:sideways'": "solve rr_arm --format float32:sideways",
@@ -128,6 +136,8 @@ REFUSED = {
     "integrator: clock is Cash-Karp's alone": "simulate chain:2 --integrator RK45,clock=float32",
     "option --integrator: 'pace=1' is no setting; give NAME": "simulate chain:2 --integrator RK45,pace=1",
     "'steps=1e3' is no whole number": "simulate chain:2 --integrator cash_karp,steps=1e3",
+    "'step=1_0' is no number": "simulate chain:2 --integrator RK45,step=1_0",
+    "option --integrator: gives step twice; give": "simulate chain:2 --integrator RK45,step=1,step=2",
     "option --integrator: 'step=x' is no number": "simulate chain:2 --integrator RK45,step=x",
     "there is no dense method 'qr'; use": "simulate chain:2 --order crbm+qr",
     "option --runs is 0; give 1 to 100,000": "simulate chain:2 --runs 0",
@@ -137,6 +147,8 @@ REFUSED = {
     "integrator 'BDF': goes on from more than the last": "simulate four_bar --integrator BDF",
     "follow from its other rows": "simulate two_link --contact 2 --project",
     # -- guarantee
+    "option --qd: '1_0' is no largest size": "guarantee chain:2 --qd 1_0",
+    "'-1_0:1' of 'j1=-1_0:1' is no number": "guarantee chain:2 --limits j1=-1_0:1",
     "'a:1' of 'j1=a:1' is no number; write j1=-1:1": "guarantee chain:2 --limits j1=a:1",
     "option --limits: joint 'j1' is named twice": "guarantee chain:2 --limits j1=-1:1,j1=-1:1",
     "option --tau: joint 'j9' is unknown": "guarantee chain:3 --tau j9=1",
@@ -161,6 +173,7 @@ REFUSED = {
     # -- options that do not go together
     "paper 'acher1996' is unknown; use": "reproduce acher1996",
     "belongs to one item": "reproduce ascher1996 --set links=4",
+    "links's most is '1_0'; give it as": "reproduce ascher1996 --item links --set most=1_0",
     "option --item: belongs to one paper; name it": "reproduce all --item equations",
     "option --set: names 'most' twice": "reproduce ascher1996 --item links --set most=1 --set most=2",
     "option --set: 'x' is no setting; give NAME=VALUE": ("reproduce ascher1996 --item equations --set x"),
@@ -362,11 +375,15 @@ def test_a_state_that_closes_what_was_open_is_drawn_and_baumgarte_may_close_it(r
     assert code == 0 and err.count("\n") == 1 and "warning: loop 'j3-world' is open by" in err
 
 
-def test_an_option_that_is_given_twice_is_refused(refused):
+def test_an_option_that_is_given_twice_or_in_pythons_numbers_is_refused(refused):
     """The second took the place of the first without a word."""
     for words in ("--order abm --order crbm", "--orders abm --order=crbm", "--order abm --orders abm"):
         assert "option --order is given twice" in refused("compare", "chain:3", *words.split())
     assert "option --format is given twice" in refused("check", "chain:2", "--format", "tf32", "--float32")
     assert "option -o is given twice" in refused(*["export", "chain:2", "-o", "a.c", "--output", "b.c"])
+    assert "argument --eps: invalid float value: '1_0'" in refused("simulate", "chain:2", "--eps", "1_0")
+    assert "--certify: invalid int value: '1_0'" in refused("solve", "chain:2", "--certify", "1_0")
+    told = refused("solve", "chain:2", "--symbolic", "--symbolic")
+    assert told.startswith("option --symbolic is given twice; give it once; see")
     both = parser("solve").parse_args(["solve", "chain:2", "--state", "qd:1,2", "--state", "tau:1,2"])
     assert both.state == ["qd:1,2", "tau:1,2"]
