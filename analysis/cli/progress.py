@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from typing import Any
 
 EVERY = 10.0  # [s] between lines of a log
 SIGN = "pivotree: ... "  # how such a line begins
@@ -48,13 +47,13 @@ def progress_shown(text: str = "building the matrix", total: int | None = None) 
 
 @contextmanager
 def _beating(log: _Log) -> Iterator[None]:
-    """The last line once more, in its time, while one step takes long, as a compiler's does."""
+    """What was told last, once more in its time, while one step takes long, as a compiler's does."""
     over = threading.Event()
 
     def beat() -> None:
         with suppress(OSError, ValueError):  # standard error takes no more
             while not over.wait(EVERY / 4):
-                log(*log.last)
+                log(log.last)
 
     beats = threading.Thread(target=beat, daemon=True)
     beats.start()
@@ -93,13 +92,13 @@ class _Log:
 
     def __init__(self, text: str, total: int | None) -> None:
         self.total = total
-        self.last: tuple[Any, ...] = (text,)
+        self.last = text
         self.began = self.told = time.monotonic()
         # when the first part was done: it loads compiled code, and says nothing of the others
         self.first: tuple[float, float] | None = None
 
     def __call__(self, text: str, done: float | None = None, total: int | None = None) -> None:
-        now, self.last = time.monotonic(), (text, done, total)
+        now, self.last = time.monotonic(), text
         total = self.total if total is None else total
         if done and self.first is None:
             self.first = now, done

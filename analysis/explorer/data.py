@@ -237,7 +237,7 @@ def explorer_data(
             raise FormatError(
                 f"format {name!r}", "is none that the page computes in", f"use {', '.join(FORMATS)}"
             )
-    if formats is not None:
+    if formats:
         require_once("format", [get_format(name).name for name in formats])
     n, whole, told, entries = _drawn(system)
     functions = as_orders(_suitable(system) if orders is None else orders)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from pivotree import orderings
 from pivotree.kkt import Certified, Elimination, FormatError, ModelError, System, certify, eliminate, trace
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.base.errors import LoopError, nearest
+from pivotree.kkt.base.errors import LoopError, nearest, require_once
 from pivotree.kkt.machine.frames import aligned, gathered
 from pivotree.kkt.rounding.contributions import linearised
 from pivotree.kkt.tape.tape import Tape
@@ -147,6 +147,8 @@ def compare_as(
                 "readings change frames in float64",
                 "give float32, or a coarser one",
             )
+    require_once("reading", [reading.name for reading in chosen])
+    require_once("format", [format.name for format in wanted])
     asked: dict[str, Reading] = {reading.name: reading for reading in chosen}
     for reading in chosen:
         own = of_order(reading.order, reading.precision)

@@ -9,7 +9,17 @@ from designs import listed
 from helpers import one_sentence
 
 from pivotree import closed_form, kkt, matrix, orderings
-from pivotree.analysis import blame, compare, contact, figures, gradients, inertia, listing, processes
+from pivotree.analysis import (
+    blame,
+    compare,
+    contact,
+    figures,
+    gradients,
+    inertia,
+    listing,
+    processes,
+    readings,
+)
 from pivotree.analysis.algebra.algebra import Algebra, one, polynomial
 from pivotree.analysis.check.rooted import rooted
 from pivotree.analysis.cli import main
@@ -128,6 +138,7 @@ REFUSED = {
     "order: none": lambda: compare(SYSTEM, []),
     "order 'abm' is asked for twice; give each": lambda: guarantee(TREE, ["abm", "abm"], ["float32"], 1),
     "format 'tf32' is asked for twice": lambda: guarantee(TREE, ["abm"], ["tf32", "tf32"], 1),
+    "reading 'mjx' is asked for twice": lambda: readings.compare_as(SYSTEM, ["mjx", "mjx"]),
     "order 'crbm' is asked for twice": lambda: explorer_data(SYSTEM, orders=["crbm", "crbm"]),
     "format 'float32' is asked for twice": lambda: explorer_data(SYSTEM, formats=["float32", "float32"]),
     # -- motions, states, reports
