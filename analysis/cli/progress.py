@@ -53,7 +53,8 @@ def _beating(log: _Log) -> Iterator[None]:
     def beat() -> None:
         with suppress(OSError, ValueError):  # standard error takes no more
             while not over.wait(EVERY / 4):
-                log(log.last)
+                if time.monotonic() - log.heard >= EVERY:
+                    log(log.last)
 
     beats = threading.Thread(target=beat, daemon=True)
     beats.start()
@@ -93,12 +94,13 @@ class _Log:
     def __init__(self, text: str, total: int | None) -> None:
         self.total = total
         self.last = text
-        self.began = self.told = time.monotonic()
+        self.began = self.told = self.heard = time.monotonic()
         # when the first part was done: it loads compiled code, and says nothing of the others
         self.first: tuple[float, float] | None = None
 
     def __call__(self, text: str, done: float | None = None, total: int | None = None) -> None:
-        now, self.last = time.monotonic(), text
+        now = self.heard = time.monotonic()
+        self.last = text
         total = self.total if total is None else total
         if done and self.first is None:
             self.first = now, done
