@@ -11,6 +11,7 @@ from typing import Any
 
 from pivotree import kkt
 from pivotree.kkt.base.reading import read_number
+from pivotree.kkt.order.sequence import as_orders
 
 from ..arguments import Parser, add_format, add_json, add_model, add_order, add_state
 from ..progress import Progress, progress_shown
@@ -58,8 +59,6 @@ def declare(command: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from pivotree.kkt.order.sequence import as_orders
-
     from ...simulation import begun, simulate
     from ...simulation.motion import silent
     from ...simulation.run import order_of, require_runs, verdict
@@ -101,8 +100,7 @@ def run(options: argparse.Namespace) -> int:
                 progress(f"{what}: compiling", len(found))
                 tick = clock(progress, what, options.seconds, len(found))
                 more: dict[str, Any] = {"runs": options.runs, "manifold": manifold, "tick": tick}
-                more["solver"] = solver
-                found.append(simulate(tree, order, format, integration, **given, **more))
+                found.append(simulate(tree, order, format, integration, **given, **more, solver=solver))
     said = verdict(found)
     if folder is not None:
         _draw(found, folder)
