@@ -10,7 +10,7 @@ from flint import fmpq_poly
 
 from pivotree import kkt
 from pivotree.kkt.base.errors import reason_of
-from pivotree.kkt.order.sequence import as_order
+from pivotree.kkt.order.sequence import OrderLike, as_order, as_orders
 
 from .counting import KINDS, Counted, count_robot, dense_work
 from .families import Family, family_of
@@ -128,7 +128,7 @@ def _counted(order: Callable[..., Any], family: Family) -> dict[int, Counted]:
     return result
 
 
-def table(orders: Iterable[str], families: Iterable[str]) -> list[Count | str]:
+def table(orders: Iterable[OrderLike], families: Iterable[str]) -> list[Count | str]:
     """The count of every order on every family, or a text why the order is refused there.
 
     >>> from pivotree.analysis.counts import table, text_of
@@ -136,12 +136,14 @@ def table(orders: Iterable[str], families: Iterable[str]) -> list[Count | str]:
     ['109 n - 122', '123 n - 117']
     """
     rows: list[Count | str] = []
+    named = as_orders(orders)
     for family in families:
-        for order in orders:
+        for order in named:
             try:
                 rows.append(polynomial(order, family_of(family)))
             except (kkt.SingularError, kkt.SizeError) as error:
-                rows.append(f"{order} on {family}: {reason_of(error.why)}")  # nobody can change these robots
+                told = reason_of(error.why)  # nobody can change these robots
+                rows.append(f"{order.name} on {family}: {told}")
     return rows
 
 

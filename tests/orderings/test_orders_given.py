@@ -17,6 +17,7 @@ from strategies import SPLIT, WHOLE, brackets, trees
 from pivotree import kkt, orderings
 from pivotree.analysis import compare
 from pivotree.analysis.cheapest.search import exported
+from pivotree.analysis.counts import table
 from pivotree.kkt.order.sequence import as_order, as_orders, as_sequence
 
 # -- a user's order -----------------------------------------------------------------------------
@@ -72,6 +73,7 @@ def test_orders_of_files_that_are_called_alike_are_told_apart(three, tmp_path):
         (tmp_path / f"{one}.py").write_text(FILE)
     assert [order.name for order in as_orders([*names, "abm", "abm"])] == [*names, "abm", "abm"]
     assert [order.name for order in as_orders([names[0], "abm"])] == ["bare", "abm"]
+    assert [row.order for row in table(names, ["planar"])] == names
     rows = compare(three, [*names, "crbm"], ["float32"]).rows
     assert [row.order for row in rows] == [*names, "crbm"] and rows[0].flops == rows[1].flops
 

@@ -36,13 +36,15 @@ def run(options: argparse.Namespace) -> int:
 
     family = family_of(FAMILY if options.family is None else options.family)
     names = orders_of(options, USUAL)
+    from pivotree.kkt.order.sequence import as_orders
+
     from ...counts.table import Count, table
 
     counts: list[Count | str] = []
     with progress_shown() as progress:
-        for name in names or ():
-            progress(f"counting {name} on {family.name}")
-            counts += table([name], [family.name])
+        for order in as_orders(names or ()):
+            progress(f"counting {order.name} on {family.name}")
+            counts += table([order], [family.name])
         refused = [count for count in counts if isinstance(count, str)]
         found = [count for count in counts if isinstance(count, Count)]
         if not found:
