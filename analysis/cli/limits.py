@@ -62,8 +62,9 @@ def admit(
     """
     if options.yes:
         return
-    least = times * LEAST * system.tree.n * len(orders)
-    if len(orders) > 1 and system.tree.n > LARGE and least > MOST:
+    n = system.structure.n
+    least = times * LEAST * n * len(orders)
+    if len(orders) > 1 and n > LARGE and least > MOST:
         fewer = "name fewer orders, such as --order abm, or use a smaller model"
         refuse(options, least, f" by {len(orders)} orders", fewer)
     takes = {name: times * operations(system, order) for name, order in orders.items()}

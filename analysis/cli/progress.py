@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 EVERY = 10.0  # [s] between lines of a log
 SIGN = "pivotree: ... "  # how such a line begins
@@ -22,9 +21,8 @@ def progress_shown(text: str = "building the matrix", total: int | None = None) 
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        log = _Log(text, total)
-        with _beating(log), _compiling(log) as told_of:
-            yield told_of
+        with _compiling(_Log(total)) as log:
+            yield log
         return
     from rich import progress as rich
 
@@ -43,26 +41,6 @@ def progress_shown(text: str = "building the matrix", total: int | None = None) 
 
         with _compiling(told) as telling:
             yield telling
-
-
-@contextmanager
-def _beating(log: _Log) -> Iterator[None]:
-    """What was told last, once more in its time, while one step takes long, as a compiler's does."""
-    over = threading.Event()
-
-    def beat() -> None:
-        with suppress(OSError, ValueError):  # standard error takes no more
-            while not over.wait(EVERY / 4):
-                if time.monotonic() - log.heard >= EVERY:
-                    log(log.last)
-
-    beats = threading.Thread(target=beat, daemon=True)
-    beats.start()
-    try:
-        yield
-    finally:
-        over.set()
-        beats.join()
 
 
 @contextmanager
@@ -91,16 +69,14 @@ def _heard(starts: Callable[[], None]) -> AbstractContextManager[object]:
 class _Log:
     """A line where ``EVERY`` seconds have gone by since the last: none where the work is short."""
 
-    def __init__(self, text: str, total: int | None) -> None:
+    def __init__(self, total: int | None) -> None:
         self.total = total
-        self.last = text
-        self.began = self.told = self.heard = time.monotonic()
+        self.began = self.told = time.monotonic()
         # when the first part was done: it loads compiled code, and says nothing of the others
         self.first: tuple[float, float] | None = None
 
     def __call__(self, text: str, done: float | None = None, total: int | None = None) -> None:
-        now = self.heard = time.monotonic()
-        self.last = text
+        now = time.monotonic()
         total = self.total if total is None else total
         if done and self.first is None:
             self.first = now, done

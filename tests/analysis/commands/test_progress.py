@@ -31,17 +31,6 @@ def test_work_says_a_line_every_ten_seconds(clock, capsys):
     ]
 
 
-def test_one_long_step_is_told_while_it_lasts(clock, capsys, monkeypatch):
-    monkeypatch.setattr(progress, "EVERY", 0.02)
-    with progress.progress_shown("compiling", 2) as told:
-        told("natural: compiling", 0)
-        clock(30.0)
-        said = ""
-        while not said:
-            said = capsys.readouterr().err
-    assert said == "pivotree: ... natural: compiling, 30 s so far\n"
-
-
 def test_work_in_parts_says_the_time_left_by_the_parts_after_the_first(clock, capsys):
     with progress.progress_shown("states", 5) as told:
         clock(60.0)
