@@ -229,6 +229,17 @@ def test_what_is_no_loop_is_named(written, said):
     assert "constraint" not in NO_LOOPS[said] or "contacts" not in str(told[0].message)
 
 
+@pytest.mark.filterwarnings("ignore::pivotree.kkt.MjcfWarning")
+def test_coupled_joints_begin_at_their_references(written):
+    """MuJoCo: joint1 - ref1 = c0 + c1 (joint2 - ref2)."""
+    hinge = "<body><joint name='{}' ref='{}'/><geom size='1'/></body>"
+    bodies = f"<worldbody>{hinge.format('l', 0.3)}{hinge.format('r', 0.7)}</worldbody>"
+    row = "<equality><joint joint1='l' joint2='r' polycoef='0.1 2 0 0 0'/></equality>"
+    text = f"<mujoco><compiler angle='radian'/>{bodies}{row}</mujoco>"
+    (loop,) = kkt.read_mjcf(written(text)).graph["loops"]
+    assert loop.follows == pytest.approx((2.0, 0.3 + 0.1 - 2.0 * 0.7))
+
+
 def test_a_loop_within_a_body_is_refused(written):
     with pytest.raises(kkt.ModelError, match="MuJoCo refuses it"):
         kkt.load(written(HAND.format('<connect name="x" site1="hook" body2="box"/>')))

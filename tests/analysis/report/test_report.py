@@ -5,6 +5,7 @@ import html
 import math
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -18,9 +19,11 @@ from pivotree.analysis import processes
 from pivotree.analysis.report import robot_report
 from pivotree.analysis.report.make import prepare
 from pivotree.analysis.report.page import page
-from pivotree.analysis.report.summary import digits, quantiles
+from pivotree.analysis.report.summary import Notebook, Reference, cells_of, digits, quantiles, worst_state
 from pivotree.analysis.report.words import verdict
 from pivotree.analysis.states.sample import draw, system_at
+from pivotree.analysis.study.measure import WHY, ZERO
+from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.errors import Refusal
 from pivotree.kkt.theorem.ranges import ranges_of
 
@@ -138,6 +141,23 @@ def test_the_reference_is_certified(made):
     seen = made[0].reference
     assert seen.sound and seen.trouble is None
     assert seen.certified >= 3 * 8 and 0.0 <= seen.disagreement < 1e-25
+
+
+def test_cells_say_of_states_what_was_measured_of_them():
+    """Three states of two orders in one format, of which crbm has no answer in two."""
+    setup = SimpleNamespace(
+        orders={"crbm": None, "abm": None}, formats=[get_format("float64")], format_names=["float64"]
+    )
+    usual = {"drawn_again": 0, "failed_as": None, "marked": None, "error_of_data": 1e-9}
+    usual |= {"error": 1e-3, "backward_error": 1e-5, "error_with_data": 1e-2}
+    lost = {"error": None, "backward_error": None, "error_with_data": None, "failed_as": WHY[ZERO]}
+    rows = [usual | {"state": n} | (lost if n > 2 and i == 0 else {}) for n in (7, 1, 4) for i in range(2)]
+    notes = Notebook(setup, rows)
+    crbm, abm = cells_of(notes, 3.0)
+    assert (crbm.failed, crbm.why_failed, crbm.backward_error) == (2, WHY[ZERO], 1e-5)
+    assert notes.numbers[worst_state(notes, 0, 0)] == 4  # the first in number without an answer
+    assert (abm.keeps, abm.keeps_with_data, crbm.keeps) == (1.0, 0.0, pytest.approx(1 / 3))
+    assert Reference(1, 1e-11, 1e-8, None).sound and not Reference(1, 1e-9, 1e-8, None).sound
 
 
 def test_quantiles_are_values_that_were_seen(made):

@@ -63,6 +63,19 @@ def test_without_projection_the_loop_opens():
     assert max(found.left) < 1e-12
 
 
+def test_a_corrected_state_has_a_slope_of_its_own_which_counts():
+    motion, calls = Motion.of(passive(kkt.four_bar()), "abm"), []
+
+    def rates(y):
+        calls.append(y[0])
+        return motion.rates(y)
+
+    method = Integration(0.2, 1e-5, "RK45").method(motion)
+    (record,) = method(rates, motion.start()[None], 0.2, motion.settle)
+    assert record.evaluations == len(calls) > 6 * record.accepted
+    assert all(any(np.array_equal(y, at) for at in calls) for y in record.y[:-1])
+
+
 def test_the_nearest_state_is_stationary_in_the_metric_of_kinetic_energy():
     tree = kkt.stewart()
     manifold = Manifold.of(tree)

@@ -10,7 +10,7 @@ from helpers import ROOT
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.simulation import SCIPY, Integration, Motion, simulate
+from pivotree.analysis.simulation import SCIPY, Integration, Motion, side_by_side, simulate
 from pivotree.analysis.simulation.cash_karp import CashKarp
 from pivotree.analysis.simulation.run import starts, verdict
 
@@ -111,6 +111,18 @@ def test_a_damped_oscillator_moves_by_its_closed_form():
     x = 0.3 + np.exp(-c * t) * (0.5 * np.cos(w * t) + (-1.0 + c * 0.5) / w * np.sin(w * t))
     assert np.abs(found.records[0].y[:, 0] - x).max() < 1e-9
     assert found.failed == 0 and found.drift < 1e-9
+
+
+def test_drift_is_relative_to_the_largest_kinetic_energy_and_each_motion_has_its_runs():
+    one, two = (Motion.of(kkt.chain(2), "abm", tau=[0.0, tau]) for tau in (0.0, 0.5))
+    begun = [one.start([0.3, 0.1], [0.0, 0.0]), two.start([1.3, 0.1], [0.0, 0.0])]
+    found = side_by_side([one, two], begun, "float64", Integration(0.4, 1e-4), runs=3)
+    for motion, start, own in zip((one, two), begun, found, strict=True):
+        first = np.array([record.y[0] for record in own.records])
+        assert first.shape == (3, 4) and np.abs(first - start).max() < 1e-12
+        energies, work = motion.energies(own.records[0].y), motion.work(own.records[0].y)
+        whole = energies.sum(1) - work
+        assert own.drift == pytest.approx(np.abs(whole - whole[0]).max() / energies[:, 0].max(), rel=1e-3)
 
 
 @pytest.mark.product

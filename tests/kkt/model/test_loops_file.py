@@ -1,6 +1,7 @@
 """Loops and contacts in files and from the gallery: to the last bit and back, and what is wrong."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from mechanisms import four_bar
 
 from pivotree import kkt, orderings
 from pivotree.kkt.model.load import from_spec
-from pivotree.kkt.model.modelfile import write_model
+from pivotree.kkt.model.modelfile import loop_document, loops_from, write_model
 
 CLOSED = ["four_bar", "gripper", "delta", "stewart"]
 
@@ -34,6 +35,12 @@ def test_a_model_file_keeps_loops_to_the_last_bit(spec, tmp_path):
     file.write_text(text.replace("pivotree-model/2", "pivotree-model/1"))
     with pytest.raises(kkt.ModelError, match="field 'loops' is known from 'pivotree-model/2' on"):
         kkt.load(file)
+
+
+def test_soft_rows_and_rows_set_aside_come_back_too():
+    tree = from_spec("four_bar")
+    soft = [replace(x, implied=x.C) for x in kkt.softened(tree.graph["loops"], 0.01)]
+    assert_same(soft, loops_from([loop_document(loop) for loop in soft], tree))
 
 
 def test_a_file_of_loops_says_what_the_functions_take(tmp_path):

@@ -183,6 +183,9 @@ def test_mimic_joints_are_coupled_in_a_state_that_keeps_them(write):
     system = kkt.build(tree)
     qdd = kkt.eliminate(system, orderings.get("abm")).qdd
     assert np.allclose(qdd, qdd[0] * np.array([1, -2, 2]), rtol=1e-13)
+    alike = joint("j1", "w", "a") + joint("j2", "a", "b", inside='<mimic joint="j1"/>')
+    (loop,) = read_urdf(write(*map(link, "wab"), alike), mimic="coupled").graph["loops"]
+    assert loop.follows == (1.0, 0.0)  # where the file says neither
 
 
 @pytest.mark.parametrize(

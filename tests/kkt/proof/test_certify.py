@@ -52,6 +52,17 @@ def test_balls_of_two_orders_hold_the_printed_digits(model):
             assert Decimal(ball.rad) <= Decimal("1e-60") * abs(Decimal(ball.mid))
 
 
+def test_more_digits_than_were_proved_are_not_told():
+    system = system_of("chain:3")
+    few, many = kkt.certify(system, 20), kkt.certify(system, 300)
+    for told, right in zip(few.decimals(300), many.decimals(), strict=True):
+        assert 20 < len(told) < 100 and right.startswith(told[:-1])
+    found = solve("chain:3", "abm", "float32")
+    unknowns = {("f", "j2"): found.f[1], ("fJ", "j2"): found.f[1, :1]}
+    whole, part = (few.block_error([kkt.Block(kind, "j2")], unknowns) for kind in ("f", "fJ"))
+    assert whole == part > 0.0
+
+
 @pytest.mark.parametrize("spec", ["four_bar", SPECS[0]])
 def test_a_solution_that_is_off_in_one_block_is_refused_by_its_residual(spec, monkeypatch):
     """Whatever program found it: each unknown is held by a row of (4)."""
