@@ -123,6 +123,8 @@ def test_drift_is_relative_to_the_largest_kinetic_energy_and_each_motion_has_its
         energies, work = motion.energies(own.records[0].y), motion.work(own.records[0].y)
         whole = energies.sum(1) - work
         assert own.drift == pytest.approx(np.abs(whole - whole[0]).max() / energies[:, 0].max(), rel=1e-3)
+    counted = [replace(r, evaluations=n) for r, n in zip(own.records, (10, 12, 14), strict=True)]
+    assert replace(own, records=tuple(counted)).spread == pytest.approx(2.0)
 
 
 @pytest.mark.product

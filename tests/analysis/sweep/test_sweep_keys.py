@@ -7,11 +7,14 @@ import stat
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sweep_runs import table
 
+from pivotree import kkt
 from pivotree.analysis.cli import main
 from pivotree.analysis.sweep import read_config
+from pivotree.analysis.sweep.measure import fingerprint, positions, tasks
 
 CONFIG = """output = "s.csv"
 models = [{}]
@@ -132,3 +135,28 @@ def test_rows_are_measured_anew_where_an_included_file_has_changed(written, caps
         assert main(["sweep", "c.toml", "-j", "1"]) == 0
         keys.append([row["key"] for row in table(Path("s.csv"))])
     assert keys[0] == keys[1] == keys[2][1:] and len(keys[2]) == 2  # what was measured stays behind
+
+
+def test_cases_of_another_seed_have_other_keys_and_pieces_end_with_the_states(tmp_path):
+    def asked(seed):
+        text = CONFIG.format('"chain:2"') + f"[states]\nnumber = 300\nseed = {seed}\n"
+        (tmp_path / "s.toml").write_text(text)
+        return read_config(tmp_path / "s.toml")
+
+    first, second = (positions(asked(seed)) for seed in (1, 2))
+    assert len(first) == len(second) == 300 and not first.keys() & second.keys()
+    assert [len(task.keys) for task in tasks(asked(1), set())] == [240, 60]
+
+
+def test_a_tape_is_shared_where_all_is_alike_that_it_is_made_from():
+    """Numbers of axes, places of zeros, and loops; not masses."""
+
+    def made(axis=(2.0, 3.0, 6.0), p=(0.3, 0.0, 0.0), mass=1.0, tied=None):
+        tree = kkt.new_tree("pair")
+        for name, up in (("a", None), ("b", "a")):
+            kkt.add_body(tree, name, up, axis=axis, p=p, mass=mass, com=(0.1, 0.2, 0.3), inertia=np.eye(3))
+        loops = [kkt.contact("b", (0.1, 0.0, 0.0), name=tied)] if tied else []
+        return fingerprint(kkt.build(tree, loops=loops))
+
+    others = [made(axis=(3.0, 2.0, 6.0)), made(p=(0.3, 0.1, 0.0)), made(tied="x"), made(tied="y")]
+    assert made() == made(mass=2.0) and len({made(), *others}) == 5

@@ -19,6 +19,7 @@ from pivotree.analysis.sweep import measure, read_config, sweep
 from pivotree.analysis.sweep.measure import tasks
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
+from pivotree.kkt.matrix.system import least_size
 from pivotree.kkt.proof.soundness import backward_error
 from pivotree.kkt.tape.player import rounded_entries, signed
 from pivotree.kkt.theorem.ranges import ranges_of
@@ -85,11 +86,14 @@ def test_a_forest_of_states_has_the_bits_of_each_state(spec, m):
 
 def test_states_whose_zeros_are_others_are_found():
     system = kkt.build(kkt.chain(3))
-    entries = entries_at(system, ranges_of(system), 0, range(4))
+    entries = entries_at(system, ranges_of(system), 0, range(5))
     assert sample.held(system.pattern, entries).all()
+    alone = [least_size(system_at(system, ranges_of(system), 0, i)) for i in range(5)]
+    assert sample.least_sizes(system, entries) == pytest.approx(alone, rel=1e-12)  # each state's own
+    entries.S[4][system.pattern.S_one] = -1.0
     entries.Phi[2][~system.pattern.Phi] = 1e-9
     entries.a[3][~system.pattern.a] = 1.0
-    assert sample.held(system.pattern, entries).tolist() == [True, True, False, system.pattern.a.all()]
+    assert sample.held(system.pattern, entries).tolist() == [True, True, False, system.pattern.a.all(), False]
 
 
 @pytest.mark.parametrize(

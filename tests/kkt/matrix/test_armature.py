@@ -145,6 +145,13 @@ def test_the_size_that_errors_are_relative_to_knows_the_rotor():
     assert least_size(kkt.build(tree, tau=[10.0])) == pytest.approx(0.01 * 10.0 / 5.0)
 
 
+def test_a_robot_that_is_held_still_is_not_told_to_lose_its_digits():
+    still = kkt.build(kkt.chain(5), qd=np.zeros(5))
+    tau = kkt.inverse_dynamics(still, np.zeros(5), orderings.get("inverse_dynamics")).tau
+    held = kkt.eliminate(still.refresh(qd=np.zeros(5), tau=tau), "abm", "float32")
+    assert 0.0 < np.abs(held.qdd).max() < 1e-2 and held.failed_at is None and held.marked is None
+
+
 def test_a_massless_link_with_armature_is_no_singular_robot():
     tree = kkt.new_tree("rotor")
     kkt.add_body(tree, "hub", mass=0.0, armature=2.0)
