@@ -161,8 +161,9 @@ def test_the_runner_refuses_what_marimo_would(load, tmp_path):
 
 @pytest.mark.peers
 @pytest.mark.parametrize("stem", [STEMS[0], *(pytest.param(x, marks=pytest.mark.soak) for x in STEMS[1:])])
-def test_a_lesson_runs_in_marimo(stem):
+def test_a_lesson_runs_in_marimo(stem, monkeypatch):
     pytest.importorskip("marimo", reason="marimo is an extra: pip install -e '.[lessons]'")
+    monkeypatch.syspath_prepend(FOLDER)  # as a notebook's own folder is
     spec = importlib.util.spec_from_file_location(f"lesson_{stem}", FOLDER / f"{stem}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
