@@ -23,6 +23,7 @@ INSIDE = {
     ("docs/study/facts.py", "kkt.solution.conditioning"): "the face's conditioning is the function",
     ("docs/study/measure.py", "kkt.solution.conditioning"): "likewise",
     ("papers/proved.py", "analysis.proofs.prove"): "loads every source of statements",
+    ("papers/paper.py", "kkt.base.reading"): "settings are numbers as options are",
     ("docs/site/build.py", "analysis.cli.parser"): "its page of options is the parser's own",
     ("docs/site/build.py", "analysis.cli.interrupt"): "it hears Ctrl-C as the commands do",
     ("docs/site/build.py", "kkt.base.files"): "its pages come whole, as all files do",

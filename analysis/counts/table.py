@@ -9,7 +9,7 @@ from typing import Any
 from flint import fmpq_poly
 
 from pivotree import kkt
-from pivotree.kkt.base.errors import reason_of
+from pivotree.kkt.base.errors import Refusal
 from pivotree.kkt.order.sequence import OrderLike, as_order, as_orders
 
 from .counting import KINDS, Counted, count_robot, dense_work
@@ -142,7 +142,8 @@ def table(orders: Iterable[OrderLike], families: Iterable[str]) -> list[Count | 
             try:
                 rows.append(polynomial(order, family_of(family)))
             except (kkt.SingularError, kkt.SizeError) as error:
-                told = reason_of(error.why)  # nobody can change these robots
+                why = error.why  # without a remedy: nobody can change these robots
+                told = Refusal(why.subject, why.reason, detail=why.detail)
                 rows.append(f"{order.name} on {family}: {told}")
     return rows
 

@@ -90,7 +90,7 @@ WRONG = [
     ("6.2", lambda s: orderings.get("divide_and_conquer")(s), "79 blocks, not 28"),
     ("6.3", abm, "abm takes 4,056"),
     ("6.3", crbm, "It takes 4,315 operations"),
-    ("6.3", 12, "return a list of groups"),
+    ("6.3", 12, "give a list of groups"),
 ]
 
 

@@ -213,8 +213,8 @@ def test_a_singular_pivot_is_refused_by_its_rank():
 @pytest.mark.parametrize(
     "order,message",
     [
-        (lambda s: None, "returns NoneType; return a list"),
-        (lambda s: [[], 3], "step 2 is 3; return a list of groups"),
+        (lambda s: None, "returns NoneType; give a list"),
+        (lambda s: [[], 3], "step 2 is 3; give a list of groups"),
         ([["pdd"]], "a block is a pair"),
         ([("pdd", 1)], "and a step a list of blocks"),
     ],

@@ -134,7 +134,7 @@ def test_tune_prints_the_winner_and_measures_it(capsys, tmp_path):
 def test_orders_of_a_matrix_whose_numbers_make_a_pivot_zero_are_no_rivals():
     """Row 1 less row 0 is zero on the diagonal: no structure shows it."""
     matrix = pt.matrix(np.array([[1.0, 1, 0], [1, 1, 1], [0, 1, 1]]))
-    with pytest.raises(kkt.SingularError, match=r"is zero for these numbers; use another order$"):
+    with pytest.raises(kkt.SingularError, match=r"zero for these numbers; use another .*regular matrix$"):
         pt.eliminate(matrix, "natural", "exact")
     for row in pt.search(matrix).ranking:
         assert pt.eliminate(matrix, row.sequence, "exact").qdd.tolist() == [1, 1, 1]
