@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import fields, replace
 from functools import wraps
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from threading import RLock
 from types import ModuleType
 from typing import Any
 
@@ -24,7 +25,7 @@ SCHEMA = "pivotree-order/1"
 def from_python(path: Path, function: str) -> Order:
     """A function of a user's file, which is a program: it runs here, with the user's rights."""
     where = f"order {path}:{function}"
-    with foreign(where), redirect_stdout(sys.stderr):
+    with foreign(where), _aside():
         try:
             module = module_of(path)
         except UnreadableError as error:
@@ -38,14 +39,26 @@ def from_python(path: Path, function: str) -> Order:
     return replace(order, function=aside(order.function))
 
 
+_alone = RLock()  # there is one standard output for all threads
+
+
+@contextmanager
+def _aside() -> Iterator[None]:
+    """What is printed goes to standard error: standard output has a command's result alone."""
+    with _alone, redirect_stdout(sys.stderr):
+        yield
+
+
 def aside(function: OrderFunction) -> OrderFunction:
-    """What a user's order prints goes to standard error: standard output has a command's result alone."""
+    """A user's order, whose prints go to standard error, those of its generators too."""
 
     @wraps(function)
     def printing(structure: Structure) -> Any:
-        with redirect_stdout(sys.stderr):
+        with _aside():
             returned = function(structure)
-            return [*returned] if isinstance(returned, Iterator) else returned
+            if not isinstance(returned, Iterator | list | tuple):
+                return returned
+            return [[*group] if isinstance(group, Iterator) else group for group in returned]
 
     return printing
 
@@ -72,9 +85,10 @@ def added() -> dict[str, EntryPoint]:
 def from_package(entry: EntryPoint) -> Order:
     """The order that an entry point names.  Raises OrderError if loading fails."""
     package = entry.dist.name if entry.dist is not None else "an unknown package"
-    with foreign(f"{entry.group} {entry.name!r} of {package}, {entry.value}"), redirect_stdout(sys.stderr):
-        order = marked(entry.load(), entry.name, entry.value)
-    return replace(order, function=aside(order.function))
+    with foreign(f"{entry.group} {entry.name!r} of {package}, {entry.value}"), _aside():
+        found = entry.load()
+        order = marked(found, entry.name, entry.value)
+    return order if order is found else replace(order, function=aside(order.function))  # keeps its pickle
 
 
 def marked(found: Any, name: str, source: str) -> Order:

@@ -137,5 +137,6 @@ def cheapest(system: Matrix, most: int, tick: Callable[[str], None]) -> tuple[Co
             count(PivotSequence(list(order), "search", words, Rules(rank_update=update)), order)
     if not counted:
         what = "every order that was tried has a pivot that is zero for these numbers"
-        raise OrderError(system.name, what, "cut it into other blocks, or into rows")
+        other = "cut it into other blocks" if structure.dof.max() > 1 else "give a regular matrix"
+        raise OrderError(system.name, what, other)
     return counted, words

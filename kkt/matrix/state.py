@@ -226,13 +226,14 @@ def own_bias(tree: BodyTree, graph: nx.DiGraph[Any], rates: Floats) -> Floats:
     """
     given, stored = node_field(tree, graph, "bias"), graph.graph.get("qd")
     if given.any() and stored is not None:
+        theirs = _vector("qd", stored, tree.N)
         for k in np.flatnonzero(given.any(axis=1)).tolist():
             own = tree.freedoms_of(k)
-            if (rates[..., own] != np.asarray(stored, dtype=float)[own]).any():
+            if (rates[..., own] != theirs[own]).any():
                 raise ModelError(
                     f"body {tree.names[k]!r}",
-                    "field 'bias' belongs to the rates that its file has, and this state has others",
-                    "leave qd as it is, or give the joint by its type, such as universal",
+                    "field 'bias' belongs to the rates of its file, and other rates are asked for",
+                    "ask for its own state, as compare does, or read the joint by its type from a URDF",
                 )
     return given
 

@@ -56,7 +56,7 @@ def _parameters(build: Builder) -> dict[str, tuple[str, str]]:
 
 def _number(text: str) -> float:
     """A float, or a power of ten with a fractional exponent: 1e7.5, 10**7.5, 10^7.5."""
-    power = re.fullmatch(r"(?:([-+]?[\d.]+)e|10(?:\*\*|\^))([-+]?\d+\.\d+)", text.strip())
+    power = re.fullmatch(r"(?:([-+]?[0-9.]+)e|10(?:\*\*|\^))([-+]?[0-9]+\.[0-9]+)", text.strip())
     if power is None:
         return read_number(text)
     return float(power[1] or 1.0) * 10.0 ** float(power[2])

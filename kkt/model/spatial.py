@@ -95,6 +95,7 @@ def in_pieces(function: Callable[..., Array], *arrays: Array) -> Array:
 
 def alike(one: Array, n: int) -> Array:
     """The value (1, ...) of all n bodies as an array (n, ...) that holds it once, and is only read."""
+    one = np.ascontiguousarray(one)
     found = np.ndarray((n, *one.shape[1:]), one.dtype, one, 0, (0, *one.strides[1:]))
     found.flags.writeable = False
     return found

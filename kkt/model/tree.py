@@ -477,7 +477,7 @@ def default_state(
     in rad or m, rad/s or m/s, N m or N.  No joint stands at a special angle or at rest.  The
     coordinates of spherical and floating joints are rotation vectors, here shorter than 0.52
     rad, so that every joint's state is valid; limits of joints are ignored.  Raises ModelError
-    for a joint that is unknown.
+    for a joint that is unknown, or has a ``bias`` of other rates.
 
     No effort is larger than what gives its joint ``most`` [rad/s^2, m/s^2] at q = 0, all joints beyond
     it locked: that holds for robots of files, whose fingers 2 N m would turn at 1e7 rad/s^2.
@@ -493,6 +493,10 @@ def default_state(
     [-0.333, -0.133]
     """
     tree = require_graph(tree)
+    for name, bias in tree.nodes(data="bias"):
+        if np.any(bias):
+            what = "field 'bias' belongs to the rates that the tree has"
+            raise ModelError(f"body {name!r}", what, "keep its state, or read the joint from a URDF")
     k = np.arange(1.0, count_dof(tree) + 1.0)
     tree.graph["q"] = 0.3 * np.sin(1.7 * k)
     tree.graph["qd"] = rate * np.cos(2.3 * k)

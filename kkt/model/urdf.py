@@ -469,7 +469,8 @@ def _cut(joint: Joint) -> str:
         loop["p"] = joint.p.tolist()
     turn = {} if np.array_equal(joint.R, np.eye(3)) else {"R": joint.R.tolist()}
     short, whole = (json.dumps({"schema": "pivotree-loops/1", "loops": [x]}) for x in (loop, loop | turn))
-    return whole if len(whole) <= 250 else f'{short}, with "R" of its <origin rpy> as 3 x 3 numbers'
+    fits = not turn or len(whole) <= 250
+    return whole if fits else f'{short}, with "R" of its <origin rpy> as 3 x 3 numbers'
 
 
 def _axis(where: str, joint: Element, tag: str, default: str | None) -> Floats:

@@ -232,6 +232,7 @@ def _read(A: Any, name: str) -> tuple[sp.csc_array, str]:
         except (OSError, EOFError, ValueError, OverflowError, MemoryError, UnreadableError) as error:
             why = str(error).rstrip(".") if isinstance(error, ValueError | OverflowError) else error
             raise ModelError(A, why, remedy) from None
+    masked = any(map(np.ma.is_masked, A if isinstance(A, tuple) else (A,)))
     try:
         if isinstance(A, nx.Graph):
             A = nx.laplacian_matrix(A) + sp.eye_array(len(A))
@@ -241,7 +242,7 @@ def _read(A: Any, name: str) -> tuple[sp.csc_array, str]:
         full = sp.csc_array(A)
     except (TypeError, ValueError, nx.NetworkXError) as error:
         raise ModelError(where, f"{type(A).__name__} is no matrix ({error})", "give one, or (H, A)") from None
-    if full.dtype.kind == "c" or np.ma.is_masked(A):
+    if full.dtype.kind == "c" or masked:
         what = "holds complex numbers" if full.dtype.kind == "c" else "has masked entries"
         raise ModelError(where, what, "give real numbers, all of them")
     data = checked(where, "A", full.data, full.data.shape, "real, finite numbers")

@@ -57,14 +57,17 @@ def test_bare_and_decorated_functions_are_abm(three, tmp_path):
 
 
 def test_what_an_order_of_a_file_prints_goes_to_standard_error(three, tmp_path, capsys):
-    """Also where it is a generator, which runs after it was called."""
-    line = "    yield [(kind, k) for kind in ('pdd', 'qdd', 'f')]"
-    said = "print('loaded')\ndef mine(structure):\n  for k in structure.tip_to_base:\n    print(k)\n"
-    (tmp_path / "noisy.py").write_text(said + line)
-    found = kkt.eliminate(three, f"{tmp_path / 'noisy.py'}:mine")
-    assert np.array_equal(found.qdd, kkt.eliminate(three, "abm").qdd)
-    out, err = capsys.readouterr()
-    assert out == "" and err.split() == ["loaded", "j3", "j2", "j1"]
+    """Also where it, or a group, is a generator, which runs after it was called."""
+    whole = "  for k in structure.tip_to_base:\n    yield [*part(k)]"
+    lazy = "  return [part(k) for k in structure.tip_to_base]"
+    part = "def part(k):\n  print(k)\n  yield from [(kind, k) for kind in ('pdd', 'qdd', 'f')]\n"
+    for body in (whole, lazy):
+        start = f"print('loaded')\n{part}def mine(structure):\n"
+        (tmp_path / "noisy.py").write_text(start + body)
+        found = kkt.eliminate(three, f"{tmp_path / 'noisy.py'}:mine")
+        assert np.array_equal(found.qdd, kkt.eliminate(three, "abm").qdd)
+        out, err = capsys.readouterr()
+        assert out == "" and err.split() == ["loaded", "j3", "j2", "j1"]
 
 
 def test_orders_of_files_that_are_called_alike_are_told_apart(three, tmp_path):

@@ -190,6 +190,10 @@ def test_a_comparison_and_a_picture():
         (lambda: pt.matrix(np.full((2, 2), np.nan)), "field .A. holds nan; give finite numbers"),
         (lambda: pt.matrix(np.eye(2) * 1j), "matrix: holds complex numbers; give real numbers"),
         (lambda: pt.matrix(np.ma.masked_equal(np.eye(2), 0)), "has masked entries; give real numbers, all"),
+        (
+            lambda: pt.matrix((np.ma.masked_equal(np.eye(2), 0), np.ones((1, 2)))),
+            "has masked entries; give real",
+        ),
         (lambda: kkt.eliminate(pt.matrix(KKT), [0, 1, 2]), "a list of blocks: .* names of a matrix"),
         (lambda: kkt.eliminate(pt.matrix(np.ones((2, 2))), "natural", "exact"), "or a regular matrix"),
         (lambda: pt.matrix((np.eye(2),)), "tuple is no matrix .* or .H, A."),
