@@ -30,7 +30,7 @@ OF_BODIES: Shapes = {"mass": (), "com": (3,), "inertia_com": (3, 3), "p": (3,)}
 OF_FILES: Shapes = {"gravity": (3,)}
 CHARACTERS, TERMS, POWER, DEGREE = 200, 1000, 10, 40  # of a text, at most
 LEAST, LARGEST = 1e-30, 1e30  # of its numbers
-ODD = re.compile(r"[^\w.+*/() -]|\b\d[\d.]*_|\b0[box]", re.ASCII)
+ODD = re.compile(r"[^\w.+*/() -]|\b\d[\d.]*(?:[eE][+-]?\d+)?_|\b0[boxBOX]", re.ASCII)
 WANTED = f"give names, finite numbers, + - * /, brackets and powers up to {POWER}"
 
 

@@ -54,7 +54,7 @@ def page(found: Checked, state: str, file: str | None = None) -> Iterator[str | 
     told = found.row(found.best).why
     why = f" {told[0].upper()}{told[1:]}." if told else ""
     if abm := [row.why for row in found.rows if row.name == "abm" != found.best and row.why]:
-        why += f" Here abm has none, either: {abm[0]}." * (abm != [told])
+        why += f" Here abm has none{', either' * bool(told)}: {abm[0]}." * (abm != [told])
     yield (
         "Digits: 5.0 says that no joint acceleration is off by more than 0.00001 of the largest one in "
         "that state, held against exact arithmetic on the robot's own numbers (in pivotree compare: on these "

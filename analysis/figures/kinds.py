@@ -361,7 +361,7 @@ def _filled(request: Request) -> str:
     """What the one order of a figure fills in, on structure alone."""
     symbolic: SymbolicFactor = request.symbolic
     name, blocks = request.named(symbolic.plan.sequence.name), _count(symbolic.fill_blocks, "block")
-    begin = f"{name[0].upper()}{name[1:]}" if request.step is None else f"In the end, {name}"
+    begin = f"{name[:1].upper()}{name[1:]}" if request.step is None else f"In the end, {name}"
     return (
         f"{begin} fills in {blocks} off the diagonal "
         f"({symbolic.fill_entries:,} entries); its longest chain of dependent pivots has "

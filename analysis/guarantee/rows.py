@@ -205,7 +205,8 @@ def guarantee(
     chosen = [get_format(name) for name in formats]
     for each in chosen:
         require_roundoff(each)
-    require_once("order", list(orders))
+    orders = list(orders)
+    require_once("order", orders)
     require_once("format", [each.name for each in chosen])
     system = in_general(kkt.build(model))
     ranges, effort = sides_of(system, ranges_of(system, limits), rates, efforts)

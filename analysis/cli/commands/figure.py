@@ -43,7 +43,7 @@ def _labels(texts: Iterable[str]) -> dict[str, str]:
     labels: dict[str, str] = {}
     for text in texts:
         name, parted, label = text.partition("=")
-        if not (name and parted) or name in labels:
+        if not (name and parted and label.strip()) or name in labels:
             twice = f"names {name!r} twice" if name in labels else f"{text!r} is no name and text"
             raise kkt.PivotreeError("option --label", twice, "give ORDER=TEXT, as abm=ours")
         labels |= dict.fromkeys((name, orderings.get(name).name), label)

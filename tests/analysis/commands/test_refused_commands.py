@@ -108,6 +108,7 @@ REFUSED = {
     # -- figure
     "figure: -o is missing; give KIND MODEL -o FILE": "figure spy chain:2",
     "option --label: 'abm' is no name and text; give": "figure spy chain:2 --label abm -o x.pdf",
+    "option --label: 'crbm=' is no name and text; give": "figure spy chain:2 --label crbm= -o x.pdf",
     "option --width: 'triple' is unknown; use": "figure spy chain:2 --width triple -o x.pdf",
     "option --style: 'light,comic' is unknown; use": "figure spy chain:2 --style light,comic -o x.pdf",
     "this kind shows one order, not 2; name one": "figure spy chain:2 --orders abm,crbm -o x.pdf",
